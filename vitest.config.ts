@@ -11,7 +11,6 @@ const ORDER = [
   'test/browser/',
   'test/faults/',
   'test/model/',
-  'test/real/certificates/renewal-soak',
   'test/contract/',
   'test/real/',
   'test/security/',

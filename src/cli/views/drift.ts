@@ -1,5 +1,6 @@
 import type { Drift } from '../../client/bodies.ts'
 import type { DrawbridgeClient } from '../../client/client.ts'
+import { Refusal } from '../../client/refusal.ts'
 import { UsageError } from '../../terminal/declare.ts'
 import type { Screen } from '../../terminal/screen.ts'
 import { hanging } from '../../terminal/text.ts'
@@ -17,9 +18,16 @@ export async function readDrifts(
 ): Promise<readonly Compared[]> {
   const drifts: Compared[] = []
   for (const plan of await comparedPlans(api, host, all))
-    drifts.push({ ...(await api.drift(plan.planId)), host: plan.host })
+    try {
+      drifts.push({ ...(await api.drift(plan.planId)), host: plan.host })
+    } catch (error) {
+      if (!all || !isOver(error)) throw error
+    }
   return drifts
 }
+
+/** The exposure ended after it was listed. */
+const isOver = (error: unknown): boolean => error instanceof Refusal && error.problem.code === 'plan_not_applied'
 
 async function comparedPlans(
   api: DrawbridgeClient,

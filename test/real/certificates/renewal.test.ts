@@ -5,14 +5,15 @@ import type { EdgeDescription } from '../../../lab/description.ts'
 import { statePaths } from '../../../lab/state.ts'
 import { tlsHandshake } from '../../../src/edge/visit/handshake.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
-import { STEADY_PEBBLE } from '../../support/acme/pebble-again.ts'
+import { losePebble, STEADY_PEBBLE, startPebbleAgain } from '../../support/acme/pebble-again.ts'
 import { callForRenewal, EAGER, ordersAt, serials, untilReplaced } from '../../support/acme/renewal.ts'
 import { makeCertificate } from '../../support/edge/openssl.ts'
+import { startVisiting } from '../../support/edge/tls-visitor.ts'
 import { entryFile } from '../../support/lab/entry-file.ts'
 import { applied, granted, invariants, planned, removed, run } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { change, rowsOf } from '../../support/lab/lab-store.ts'
-import { drawbridge } from '../../support/programs/drawbridge.ts'
+import { commandHere } from '../../support/programs/command-here.ts'
 import { until } from '../../support/until.ts'
 
 vi.setConfig({ testTimeout: 90_000 })
@@ -26,7 +27,11 @@ beforeAll(async () => {
 })
 afterAll(() => lab?.stop())
 
-const eager = (config: Readonly<Record<string, unknown>>) => ({ ...config, ...EAGER })
+const eager = (config: Readonly<Record<string, unknown>>) => ({
+  ...config,
+  ...EAGER,
+  acme: { ...(config.acme as object), backoff: { firstSeconds: 1, longestSeconds: 2 } },
+})
 const serviceLog = () => readFileSync(lab.description.log, 'utf8')
 
 /** Which certificate an edge shows, whoever it is from. */
@@ -98,6 +103,8 @@ describe('a renewal by request', () => {
 
   test('orders one certificate although none is due, serves it on both edges before it answers, and is audited', async () => {
     const [former, orders] = [await serial(), ordersAt(lab)]
+    const { edges, acme } = lab.description
+    const visitors = startVisiting([edges.primary, edges.secondary], [host], () => readFileSync(acme.ca, 'utf8'))
     const { status, body } = await run(lab, planId, 'renew')
     expect([status, body]).toMatchObject([
       200,
@@ -107,6 +114,9 @@ describe('a renewal by request', () => {
     expect(primary).not.toBe(former)
     expect(secondary).toBe(primary)
     expect(ordersAt(lab) - orders).toBe(1)
+    await until('a visitor sees it', () => visitors.seen.length > 1)
+    expect(visitors.seen.map(({ serial: shown }) => shown)).toEqual([former, primary])
+    expect((await visitors.stop()).failures).toEqual([])
     const shown = (await lab.call({ path: `/api/health?host=${host}` })).body.certificate
     expect(shown.notAfter).toBe(body.certificate.notAfter)
     const { lines } = (await lab.call({ path: '/api/audit' })).body
@@ -125,7 +135,7 @@ describe('a renewal by request', () => {
 
   test('by the command line tells until when the new one is valid', async () => {
     const former = await serial()
-    const { code, stdout, stderr } = await drawbridge(['renew', host, '--url', lab.description.inside])
+    const { code, stdout, stderr } = await commandHere(['renew', host, '--url', lab.description.inside])
     expect([code, stderr]).toEqual([0, ''])
     expect(stdout).toMatch(new RegExp(`^${host} is served with a certificate for ${host}, valid until 20.*issued`, 'm'))
     expect(await serial()).not.toBe(former)
@@ -234,6 +244,7 @@ describe('a renewal', () => {
     }))
     await callForRenewal(lab)
     await untilReplaced(lab, [host], former)
+    await lab.restartService(eager)
     await invariants(lab)
   })
 
@@ -257,5 +268,26 @@ describe('a renewal', () => {
     await callForRenewal(lab)
     await removedBetweenRenewals(planId)
     await removedBetweenRenewals((await applied(lab, { subdomain: 'kept', tls: true })).planId)
+  })
+
+  test('whose authority is away fails and says so, and one order replaces the certificate when it is back', async () => {
+    const [{ planId: exposed, host: waiting }, before] = [
+      await applied(lab, { subdomain: 'away', tls: true }),
+      ordersAt(lab),
+    ]
+    const [former = ''] = await serials(lab, waiting)
+    await losePebble(lab)
+    await callForRenewal(lab)
+    await until('a try has failed', () => failures().some((row) => row.failures > 0), 60_000)
+    expect(failures()[0]?.reason).toMatch(/certificate authority/)
+    expect(await serials(lab, waiting)).toEqual([former, former])
+    const pebble = await startPebbleAgain(lab, 86_400)
+    try {
+      await untilReplaced(lab, [waiting], former)
+      expect(ordersAt(lab) - before).toBe(1)
+      await removedBetweenRenewals(exposed)
+    } finally {
+      await pebble.stop()
+    }
   })
 })

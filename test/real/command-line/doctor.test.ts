@@ -6,9 +6,10 @@ import { parse, stringify } from 'yaml'
 import { doctorParts } from '../../../src/compose/machine/doctor.ts'
 import { doctor } from '../../../src/operate/doctor/command.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
-import { applied, world } from '../../support/lab/exposure.ts'
+import { applied, expected, planned, run, world } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
-import { drawbridge } from '../../support/programs/drawbridge.ts'
+import { commandHere } from '../../support/programs/command-here.ts'
+import { until } from '../../support/until.ts'
 
 let lab: TestLab
 
@@ -231,35 +232,81 @@ describe('what else the service stands on', () => {
       { subject: 'configuration', sentence: expect.stringMatching(/changed.yaml:\d+: stateDirectory/) },
     ])
   })
+})
 
-  test('a Secondary that is gone is a warning: no success depends on it', async () => {
-    process.kill(Number(readFileSync(lab.description.edges.secondary.pidFile, 'utf8')), 'SIGTERM')
-    await expect.poll(() => existsSync(lab.description.edges.secondary.pidFile), { timeout: 10_000 }).toBe(false)
-    const report = await examined()
-    expect(faults(report)).toEqual([])
-    expect(report).toMatchObject({ ok: true, code: 0 })
-    expect(warnings(report).map(({ subject }) => subject)).toEqual(['edge 73', 'secondary 73'])
-    await applied(lab, { subdomain: 'missed' })
-    expect(warnings(await examined()).at(-1)).toMatchObject({
-      subject: 'secondary 73',
-      sentence: expect.stringMatching(
-        /not in step.* Hosts: 1 missing or different\. The oldest missing change is of 20/,
-      ),
-    })
+/** A service whose nginx has no place for Drawbridge's hosts says so everywhere, and goes on by itself when that changes. */
+test('an installation that can only plan tells that, and why', async () => {
+  const { config, folder, http } = lab.description.edges.primary
+  const good = readFileSync(config, 'utf8')
+  await lab.stopService()
+  rmSync(folder, { recursive: true })
+  writeFileSync(
+    config,
+    good.replace('include drawbridge', `server { listen ${http} proxy_protocol; return 444; }\n  include drawbridge`),
+  )
+  await lab.restartService()
+  const reason = new RegExp(`PROXY protocol on \\*:${http} \\(${config}, line \\d+\\)`)
+  const ready = async () => (await lab.call({ path: '/readyz' })).body
+  const policy = async (from: 'internal' | 'public') => expected(await lab.call({ path: '/api/policy', from }), 200)
+
+  expect(await ready()).toEqual({
+    status: 'degraded',
+    warnings: [expect.stringMatching(/^Edge 23 is not ready, so this installation can only plan\./)],
   })
+  expect((await policy('internal')).apply).toEqual({ possible: false, reasons: [expect.stringMatching(reason)] })
+  expect((await policy('public')).apply).toEqual({ possible: false, reasons: ['Edge 23 is not ready.'] })
+  const told = faults(await examined()).filter(({ sentence }) => reason.test(sentence))
+  expect(told).toMatchObject([{ subject: 'edge 23' }])
+
+  const plan = await planned(lab, { subdomain: 'only-planned' })
+  const proxy = (checks: { name: string }[]) => checks.find(({ name }) => name === 'proxy')
+  expect(proxy(plan.checks)).toMatchObject({
+    status: 'warning',
+    by: 'preparation',
+    detail: expect.stringMatching(reason),
+  })
+  const seen = expected(await lab.call({ path: `/api/deploy/plans/${plan.planId}`, from: 'public' }), 200)
+  expect(proxy(seen.checks)).toEqual({
+    name: 'proxy',
+    status: 'warning',
+    by: 'preparation',
+    detail: expect.not.stringContaining(config),
+  })
+  const refused = await run(lab, plan.planId)
+  expect(refused.status).not.toBe(200)
+  expect(refused.text).toMatch(/PROXY protocol/)
+
+  writeFileSync(config, good)
+  await until('the edge is ready', async () => (await ready()).status === 'ok', 40_000)
+  expect((await policy('public')).apply).toEqual({ possible: true, reasons: [] })
+  expect((await run(lab, plan.planId)).status).toBe(200)
 })
 
 test('for a script it is one JSON document, and for a fault that is no warning 1', async () => {
-  const { code, stdout, stderr } = await drawbridge(['doctor', '--config', configFile(), '--json'])
+  const { code, stdout, stderr } = await commandHere(['doctor', '--config', configFile(), '--json'])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(JSON.parse(stdout)).toMatchObject({ ok: true, done: [] })
 })
 
 test('for a person every finding is a line with its fix below it, and a fault gives 1', async () => {
   const file = changed((config) => Object.assign(config.acme, { directory: 'https://127.0.0.1:9/dir' }))
-  const { code, stdout } = await drawbridge(['doctor', '--config', file])
+  const { code, stdout } = await commandHere(['doctor', '--config', file])
   expect(code).toBe(1)
   expect(stdout).toMatch(/^ok {7}configuration {2}.*changed\.yaml is valid\.$/m)
   expect(stdout).toMatch(/^FAULT {4}authority .*127\.0\.0\.1:9/m)
   expect(stdout).toMatch(/^ +Fix: Check acme\.directory/m)
+})
+
+test('a Secondary that is gone is a warning: no success depends on it', async () => {
+  process.kill(Number(readFileSync(lab.description.edges.secondary.pidFile, 'utf8')), 'SIGTERM')
+  await expect.poll(() => existsSync(lab.description.edges.secondary.pidFile), { timeout: 10_000 }).toBe(false)
+  const report = await examined()
+  expect(faults(report)).toEqual([])
+  expect(report).toMatchObject({ ok: true, code: 0 })
+  expect(warnings(report).map(({ subject }) => subject)).toEqual(['edge 73', 'secondary 73'])
+  await applied(lab, { subdomain: 'missed' })
+  expect(warnings(await examined()).at(-1)).toMatchObject({
+    subject: 'secondary 73',
+    sentence: expect.stringMatching(/not in step.* Hosts: 1 missing or different\. The oldest missing change is of 20/),
+  })
 })

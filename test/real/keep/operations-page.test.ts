@@ -3,7 +3,6 @@ import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { parse, stringify } from 'yaml'
-import { launcher } from '../../../lab/checkout.ts'
 import { statePaths } from '../../../lab/state.ts'
 import { startWebBackend } from '../../support/backends/web-backend.ts'
 import { visit } from '../../support/edge/visitor.ts'
@@ -11,7 +10,8 @@ import { entryFile } from '../../support/lab/entry-file.ts'
 import { applied, planned, run } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { rowsOf } from '../../support/lab/lab-store.ts'
-import { drawbridge } from '../../support/programs/drawbridge.ts'
+import { whileStopped } from '../../support/lab/while-stopped.ts'
+import { commandHere } from '../../support/programs/command-here.ts'
 import { runSql, startPostgres } from '../../support/programs/postgres.ts'
 import { until } from '../../support/until.ts'
 
@@ -53,13 +53,9 @@ function argumentsOf(line: string): string[] {
   return args
 }
 
-/** For the time in which the service is stopped. Throws if the command does not end with 0. */
-const runStopped = (line: string): string =>
-  execFileSync(launcher(), argumentsOf(line), { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
-
-async function runBeside(line: string): Promise<string> {
-  const ended = await drawbridge(argumentsOf(line), { environment: { DRAWBRIDGE_URL: lab.description.inside } })
-  expect(ended, line).toMatchObject({ code: 0 })
+async function runLine(line: string): Promise<string> {
+  const ended = await commandHere(argumentsOf(line), { environment: { DRAWBRIDGE_URL: lab.description.inside } })
+  expect(ended, `${line}: ${ended.stderr}`).toMatchObject({ code: 0 })
   return ended.stdout
 }
 
@@ -69,13 +65,11 @@ async function follow(section: string): Promise<string[]> {
   const start = lines.indexOf('systemctl start drawbridge')
   const told: string[] = []
   if (start >= 0)
-    await lab.restartService((given) => {
+    await whileStopped(lab, async () => {
       rmSync(statePaths(lab.state).service, { recursive: true })
-      const before = lines.slice(0, start).filter((line) => line !== 'systemctl stop drawbridge')
-      told.push(...before.map(runStopped))
-      return given
+      for (const line of lines.slice(0, start)) if (line !== 'systemctl stop drawbridge') told.push(await runLine(line))
     })
-  for (const line of lines.slice(start + 1)) told.push(await runBeside(line))
+  for (const line of lines.slice(start + 1)) told.push(await runLine(line))
   return told
 }
 
@@ -104,12 +98,12 @@ test('Run blocked', async () => {
     line.replace('PLAN', planId),
   )
   expect(more).toEqual([])
-  expect(await runBeside(list)).toMatch(new RegExp(`blocked .*${planId}`))
-  expect(await runBeside(show)).toContain('Left: proxy')
+  expect(await runLine(list)).toMatch(new RegExp(`blocked .*${planId}`))
+  expect(await runLine(show)).toContain('Left: proxy')
   // The reason is not removed yet.
-  expect((await drawbridge(argumentsOf(mend))).code).not.toBe(0)
+  expect((await commandHere(argumentsOf(mend))).code).not.toBe(0)
   writeFileSync(file, readFileSync(file, 'utf8').replace(EDIT, ''))
-  expect(await runBeside(mend)).toContain('The rollback of edited.lab.test is finished')
+  expect(await runLine(mend)).toContain('The rollback of edited.lab.test is finished')
 })
 
 test('Backup', async () => {
@@ -141,21 +135,19 @@ test('From SQLite to PostgreSQL', async () => {
   const [copied = '', edited = '', ...rest] = lines
   execFileSync('sh', ['-c', copied])
   expect(edited).toBe(`editor ${join(lab.state, 'postgres.yaml')}`)
-  writeFileSync(
-    join(lab.state, 'postgres.yaml'),
-    stringify({ ...parse(readFileSync(config, 'utf8')), storeFile: 'secrets/store' }),
-  )
+  const moved = { ...parse(readFileSync(config, 'utf8')), storeFile: 'secrets/store' }
+  writeFileSync(join(lab.state, 'postgres.yaml'), stringify(moved))
   const [stop, start] = [rest.indexOf('systemctl stop drawbridge'), rest.indexOf('systemctl start drawbridge')]
   expect(stop).toBeGreaterThan(0)
-  for (const line of rest.slice(0, stop)) await runBeside(line)
-  await lab.restartService((given) => {
+  for (const line of rest.slice(0, stop)) await runLine(line)
+  const work = async () => {
     for (const line of rest.slice(stop + 1, start))
-      if (line.startsWith('drawbridge ')) runStopped(line)
+      if (line.startsWith('drawbridge ')) await runLine(line)
       else execFileSync('sh', ['-c', line])
-    return { ...given, ...parse(readFileSync(config, 'utf8')) }
-  })
+  }
+  await whileStopped(lab, work, (given) => ({ ...given, ...moved }))
   const told: string[] = []
-  for (const line of rest.slice(start + 1)) told.push(await runBeside(line))
+  for (const line of rest.slice(start + 1)) told.push(await runLine(line))
   expect(told.join()).toContain('no difference')
   expect(told.join()).toContain('The audit chain is intact')
   expect(await runSql(postgres.url, 'select host from exposures order by host')).toEqual(
