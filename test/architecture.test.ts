@@ -155,6 +155,7 @@ const MAY_REACH_OUT = [
   'config',
   'cli/api-client.ts',
   'cli/service-address.ts',
+  'operate/control/client.ts',
 ]
 const REACHING_OUT =
   /^(?:node:)?(?:child_process|net|dgram|tls|http|https|http2|fs|fs\/promises|dns)$|^undici$|^pg$|^better-sqlite3$/
@@ -186,6 +187,7 @@ const MAY_CHOOSE_CLOCK = [
   'client/client.ts',
   'store/open.ts',
   'cli/service-address.ts',
+  'operate/control/client.ts',
   'dns/read-back.ts',
 ]
 /** Those who compare a time with the stamps of files and processes. */

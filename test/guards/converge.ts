@@ -144,8 +144,8 @@ export const CONVERGE_GUARDS: readonly Guard[] = [
   {
     name: 'a removal that failed is tried again',
     file: 'src/runs/expiry.ts',
-    from: "!started || (await started.result).outcome.kind === 'succeeded'",
-    to: '!started || (await started.result) !== undefined',
+    from: "(await started.result).outcome.kind === 'succeeded' ? 'removed' : 'failed'",
+    to: "(await started.result) ? 'removed' : 'failed'",
     breaks: 'A removal that fails every time would take the places of those that never failed.',
     test: EXPIRY_TEST,
   },

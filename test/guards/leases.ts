@@ -60,7 +60,7 @@ export const LEASE_GUARDS: readonly Guard[] = [
   {
     name: 'a DNS update is not sent without the lease',
     file: 'src/dns/rfc2136.ts',
-    from: '    guard?.assertHeld()\n',
+    from: '    await guard?.ensureHeld()\n',
     to: '',
     breaks: 'A run that was taken over would change the zone.',
     test: SENT_TEST,

@@ -101,7 +101,7 @@ export const RUN_GUARDS: readonly Guard[] = [
   {
     name: 'nothing is journalled without the lease',
     file: 'src/runs/engine/journal.ts',
-    from: '    assertHeld()\n',
+    from: '    await ensureHeld()\n',
     to: '',
     breaks: 'A run whose lease has ended would go on with its next step.',
     test: RECOVER_TEST,

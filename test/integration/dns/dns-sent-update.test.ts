@@ -71,7 +71,12 @@ test('an update is not sent without the lease', async () => {
   const lost = () => {
     throw new Error('The lease was lost.')
   }
-  const sending = provider.create([RECORD], { ...guard(60_000), assertHeld: lost, signal: AbortSignal.timeout(2_000) })
+  const sending = provider.create([RECORD], {
+    ...guard(60_000),
+    assertHeld: lost,
+    ensureHeld: async () => lost(),
+    signal: AbortSignal.timeout(2_000),
+  })
   await expect(sending).rejects.toThrow('The lease was lost.')
   expect(server.asked).toEqual([])
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import type { Converge, Converged } from '../../../src/runs/converge.ts'
 import { aloneOnDuty, type Duty } from '../../../src/runs/engine/duty.ts'
 import { housekeeping } from '../../../src/runs/housekeeping.ts'
@@ -12,7 +13,12 @@ function housekeepingOf(duty: Duty) {
     looks.push(begun)
     return begun.promise
   }
-  const parts = { converge: { look, isAway: true } as unknown as Converge, duty, log: createLog('silent', []) }
+  const parts = {
+    converge: { look, isAway: true } as unknown as Converge,
+    duty,
+    log: createLog('silent', []),
+    clock: systemClock,
+  }
   return { looks, ...housekeeping(parts as unknown as Parameters<typeof housekeeping>[0]) }
 }
 const wrote = (...hosts: string[]): Converged[] => [{ server: '73', hosts, outOfStep: undefined }]
