@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { eachExposure } from '../../../src/store/ports/exposures.ts'
 import { call } from '../http/call.ts'
+import { exitOnTermination } from '../worker-end.ts'
 import { run, world } from './exposure.ts'
 import { startTestLab, startWithAgents, type TestLab } from './lab.ts'
 import { withStore } from './lab-store.ts'
@@ -73,6 +74,7 @@ const START: Readonly<Record<Kind, () => Promise<TestLab>>> = {
 async function sharedLab(kind: Kind): Promise<Shared> {
   const present = labs.get(kind)
   if (present) return present
+  exitOnTermination()
   const lab = await START[kind]()
   const shared = {
     lab,

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { asPostgres, initCluster, UNSAFE_SETTINGS } from '../../../network/postgres.ts'
+import { exitOnTermination } from '../worker-end.ts'
 
 const SETTINGS = [...UNSAFE_SETTINGS, 'autovacuum=off', 'listen_addresses=127.0.0.1']
 
@@ -74,6 +75,7 @@ async function startShared(): Promise<SharedCluster> {
   const port = await freePort()
   await initCluster(folder)
   await startServer(folder, port)
+  exitOnTermination()
   // At once, without a checkpoint.
   process.once('exit', () =>
     process.kill(Number.parseInt(readFileSync(join(folder, 'data/postmaster.pid'), 'utf8'), 10), 'SIGQUIT'),
