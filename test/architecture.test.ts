@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { basename, dirname, join, normalize } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 /**
@@ -427,5 +427,19 @@ describe('effects', () => {
     const allowed = ['client', 'model', 'plan/settings.ts']
     expect(ofOurs.length).toBeGreaterThan(0)
     expect(ofOurs.filter((target) => !allowed.some((rule) => covers(rule, target)))).toEqual([])
+  })
+})
+
+describe('tests', () => {
+  const PAUSE = /await (?:sleep|delay|setTimeout|systemClock\.sleep)\(|waitFor(?:Timeout)\(/
+  const names = readdirSync('test', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
+
+  test('make no pauses: they wait until something holds', () => {
+    expect(names.filter((name) => PAUSE.test(readFileSync(join('test', name), 'utf8')))).toEqual([])
+  })
+
+  test('have names of their own: no two files of one name', () => {
+    const files = names.filter((name) => name.endsWith('.test.ts')).map((name) => basename(name))
+    expect(files.filter((name, at) => files.indexOf(name) !== at)).toEqual([])
   })
 })

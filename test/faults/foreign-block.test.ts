@@ -1,10 +1,10 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { EdgeDescription } from '../../lab/description.ts'
 import { masterPid } from '../../src/edge/process/nginx-workers.ts'
 import { startWebBackend } from '../support/backends/web-backend.ts'
+import { takes } from '../support/delay.ts'
 import { visit } from '../support/edge/visitor.ts'
 import { entryFile } from '../support/lab/entry-file.ts'
 import { applied, planned, planOf, planRequest, removed, run, world } from '../support/lab/exposure.ts'
@@ -116,7 +116,7 @@ describe('the answer of a foreign block does not count', () => {
       0,
       async () => {
         if (!isApplying) return
-        await sleep(500)
+        await takes(500)
         place(primary(), 'before', block(primary(), 'late.lab.test'))
       },
     )

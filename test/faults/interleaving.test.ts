@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { tlsHandshake } from '../../src/edge/visit/handshake.ts'
 import type { AuditEntry } from '../../src/model/audit.ts'
@@ -7,6 +6,7 @@ import type { Receipt } from '../../src/model/receipt.ts'
 import { systemClock } from '../../src/primitives/clock.ts'
 import { STEADY_PEBBLE } from '../support/acme/pebble-again.ts'
 import { startWebBackend, type WebBackend } from '../support/backends/web-backend.ts'
+import { takes } from '../support/delay.ts'
 import { visit } from '../support/edge/visitor.ts'
 import { fc, SEED } from '../support/fast-check.ts'
 import type { Answer } from '../support/http/call.ts'
@@ -168,7 +168,7 @@ async function prepared(given: Round, plans: Plans): Promise<(() => Promise<Answ
   ] as const
   const capabilities = await Promise.all(deeds.map(({ of, right }) => granted(lab, plans[of], right)))
   return deeds.map(({ action, path, of, seconds }, i) => async () => {
-    await sleep(given.base + given.delays[action])
+    await takes(given.base + given.delays[action])
     const sentAt = Date.now()
     const answer = await lab.call({
       path: `/api/deploy/${path}`,

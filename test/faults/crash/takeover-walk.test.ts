@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { statePaths } from '../../../lab/state.ts'
 import { dnsReader } from '../../../src/dns/reader.ts'
@@ -13,7 +12,7 @@ import { serves } from '../../support/edge/edge-folder.ts'
 import { handshake } from '../../support/edge/tls-visitor.ts'
 import type { Answer } from '../../support/http/call.ts'
 import { type InstanceLab, type RunningInstance, startInstanceLab } from '../../support/lab/instances.ts'
-import { until } from '../../support/until.ts'
+import { stays, until } from '../../support/until.ts'
 
 /**
  * Two instances on one database. One is stopped (SIGSTOP) at a point of a run until the other one has ended the run; then it
@@ -188,8 +187,7 @@ async function stopAt({ point, subdomain, host, planId, paused }: Case): Promise
   const told = await answer
   // Whoever has ended the run itself may say so.
   if (!point.endsWith('after-finish')) expect(told).not.toMatchObject({ status: 200 })
-  await sleep(500)
-  expect(await seen(host)).toEqual(before)
+  await stays(async () => expect(await seen(host)).toEqual(before))
   expect(paused.log().slice(logged)).not.toMatch(/"progress":"(?!failed|challenge_left)/)
   await assertAgrees(host)
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { dnsReader } from '../../../src/dns/reader.ts'
+import { takes } from '../../support/delay.ts'
 import { serves } from '../../support/edge/edge-folder.ts'
 import { follow } from '../../support/http/event-stream.ts'
 import { grantedPlan, type InstanceLab, startInstanceLab } from '../../support/lab/instances.ts'
@@ -53,7 +53,7 @@ test.each(POINTS)(
       await until('the instance has stopped', () => isStopped(instance.daemon.pid), 60_000)
       await lab.postgres.crash()
       process.kill(instance.daemon.pid, 'SIGCONT')
-      await sleep(AWAY_MS)
+      await takes(AWAY_MS)
       const refused = await instance.post('/api/internal/token', { planId })
       expect([refused.status, refused.body.code]).toEqual([503, 'unavailable'])
       const listed = await instance.get('/api/hosts')
@@ -110,7 +110,7 @@ test('without the database reads go on from memory with their age, and changes a
     const before = { plan: await instance.get(reads.plan), audit: await instance.get(reads.audit) }
     expect(before.plan.headers.age).toBeUndefined()
     // Longer than two looks at the store: only the other instance has been asked about the second plan.
-    await sleep(3_000)
+    await takes(3_000)
     await lab.postgres.crash()
     const streams = {
       all: follow({ description: { ...lab.lab.description, api: instance.origin } }, '/api/events?after=0'),

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Daemon } from '../../../lab/daemon.ts'
 import { losePebble, STEADY_PEBBLE, startPebbleAgain } from '../../support/acme/pebble-again.ts'
 import { EAGER, ordersAt } from '../../support/acme/renewal.ts'
+import { takes } from '../../support/delay.ts'
 import { startVisiting, type Visiting } from '../../support/edge/tls-visitor.ts'
 import { applied, invariants, run } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
@@ -57,7 +57,7 @@ describe.runIf(process.env.CAMPAIGN)('certificates of two minutes', () => {
     const { edges, acme } = lab.description
     const visitors = startVisiting([edges.primary, edges.secondary], hosts(), () => readFileSync(acme.ca, 'utf8'))
     visiting = visitors
-    await sleep(SOAK_MS)
+    await takes(SOAK_MS)
     const least = Math.floor(SOAK_MS / (LIFE_SECONDS * 1000 * 0.7))
     for (const host of hosts()) {
       await until('the renewals are told of', () => told('certificate.renewed', host).length >= least, 30_000)

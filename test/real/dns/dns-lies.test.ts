@@ -1,11 +1,11 @@
 import { createSocket } from 'node:dgram'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { freePort } from '../../../lab/free-port.ts'
 import { dnsReader } from '../../../src/dns/reader.ts'
 import { encodeQuery } from '../../../src/dns/wire/message.ts'
 import { nameInUse } from '../../../src/observe/name-in-use.ts'
 import { FairClock } from '../../../src/primitives/fair-clock.ts'
+import { takes } from '../../support/delay.ts'
 import {
   type Asked,
   honest,
@@ -202,7 +202,7 @@ describe('the reader', () => {
     await using liar = await startLiar(honest)
     const reader = dnsReader(liar, LIMITS)
     using clock = new FairClock()
-    await sleep(2 * LIMITS.limitMs)
+    await takes(2 * LIMITS.limitMs)
     expect(await reader.ask([{ name: 'lab.test', type: 'SOA' }], { clock })).toEqual([
       { kind: 'no_answer', reason: 'timeout' },
     ])

@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { withoutNumber } from '../../../src/edge/config/render-base.ts'
 import { type Edge, EdgeFault } from '../../../src/edge/contract.ts'
@@ -12,7 +11,7 @@ import { reloadNginx } from '../../../src/edge/process/reload.ts'
 import type { EdgeSettings } from '../../../src/edge/settings.ts'
 import { PLAN_ID, proposalOf, startTestEdge, type TestEdge } from '../../support/edge/edge.ts'
 import { listing } from '../../support/edge/edge-folder.ts'
-import { until } from '../../support/until.ts'
+import { stays, until } from '../../support/until.ts'
 
 let at: TestEdge
 beforeAll(async () => {
@@ -119,8 +118,7 @@ describe('a reload', () => {
     await until('nginx is idle', () => isIdle(at.pid))
     const before = servingWorkers(at.pid)
     await expect(at.reload(AbortSignal.abort(REASON))).rejects.toBe(REASON)
-    await sleep(500)
-    expect(servingWorkers(at.pid)).toEqual(before)
+    await stays(() => expect(servingWorkers(at.pid)).toEqual(before))
   })
 })
 

@@ -3,12 +3,12 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, createServer, get, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { EdgeProposal } from '../../../src/edge/contract.ts'
 import { localEdge } from '../../../src/edge/local.ts'
 import { isIdle, servingWorkers } from '../../../src/edge/process/nginx-workers.ts'
 import { reloadNginx } from '../../../src/edge/process/reload.ts'
+import { takes } from '../../support/delay.ts'
 import { PLAN_ID, startTestEdge, type TestEdge, whenAt } from '../../support/edge/edge.ts'
 import { until } from '../../support/until.ts'
 
@@ -97,7 +97,7 @@ describe('a reload', () => {
       writeFileSync(foreign(), 'no_such_directive on;\n')
       const reload = at.reload()
       reload.catch(() => undefined)
-      await sleep(ms)
+      await takes(ms)
       for (const pid of servingWorkers(at.pid)) process.kill(pid, 'SIGKILL')
       await expect(reload, `after ${ms} ms`).rejects.toMatchObject({ message: expect.stringContaining(foreign()) })
       rmSync(foreign())

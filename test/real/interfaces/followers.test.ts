@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { EventFeed } from '../../../src/notify/event-feed.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
@@ -8,6 +7,7 @@ import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
 import { PlanProgress } from '../../../src/usecases/progress.ts'
 import { NOW, sampleEvent, samplePlan, sampleRun } from '../../contract/samples.ts'
+import { takes } from '../../support/delay.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { until } from '../../support/until.ts'
 
@@ -57,9 +57,9 @@ const many = <T>(one: () => Promise<T>): Promise<T[]> => Promise.all(Array.from(
 
 /** How often the store is asked while the followers have nothing to hear. */
 async function askedAtRest(): Promise<number> {
-  await sleep(200)
+  await takes(200)
   const before = asked.length
-  await sleep(2_000)
+  await takes(2_000)
   return asked.length - before
 }
 
@@ -91,7 +91,7 @@ test('a plan that nobody follows any more is not asked for', async () => {
   const told = collect([await progress.follow(samplePlan().planId, undefined, gone.signal)], ({ name }) => name)
   gone.abort()
   await until('it is over', () => told[0]?.at(-1) === 'over')
-  await sleep(600)
+  await takes(600)
   expect(await askedAtRest()).toBe(0)
 })
 

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test, vi } from 'vitest'
 import { freePort } from '../../../lab/free-port.ts'
 import { probeFairly, probeHealth } from '../../../src/observe/health-probe.ts'
 import { type Backend, startBackend } from '../../support/backends/backend.ts'
+import { takes } from '../../support/delay.ts'
 import { blockFor } from '../../support/programs/block.ts'
 
 const MEGABYTE = Buffer.alloc(1024 * 1024)
@@ -86,7 +86,7 @@ describe('what is not a status', () => {
       socket.write('HTTP/1.1 200 OK\r\n')
       for (let i = 0; socket.writable; i += 1) {
         socket.write(`x-${i}: y\r\n`)
-        await sleep(5)
+        await takes(5)
       }
     })
     expect(await probe(backend, 150)).toEqual(unhealthy('timeout'))
@@ -96,7 +96,7 @@ describe('what is not a status', () => {
     await using backend = await startBackend(async (socket) => {
       while (socket.writable) {
         socket.write('HTTP/1.1 103 Early Hints\r\n\r\n')
-        await sleep(50)
+        await takes(50)
       }
     })
     expect(await probe(backend, 150)).toEqual(unhealthy('timeout'))

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { EdgeAnswer, EdgeVisitor } from '../../../src/edge/contract.ts'
 import type { EdgeMap, ServedHost } from '../../../src/edge/reading/contract.ts'
@@ -13,6 +12,7 @@ import { createLog } from '../../../src/runtime/log.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
 import { samplePlan } from '../../contract/samples.ts'
+import { takes } from '../../support/delay.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { until } from '../../support/until.ts'
 
@@ -222,11 +222,11 @@ test('what was committed is told when publish resolves, whatever is read, listed
     const plan = await monitor.publish(`${subdomain}.lab.test`, () => book(store, subdomain))
     const isTold = () => board.find(plan.host)?.badge
     if (isTold() !== 'RUNNING') wrong.push(`${plan.host} is ${isTold()} after its apply`)
-    await sleep(round * 6)
+    await takes(round * 6)
     if (!isTold()) wrong.push(`${plan.host} is forgotten`)
     await monitor.publish(plan.host, () => unbook(store, plan))
     if (isTold()) wrong.push(`${plan.host} is told after its removal`)
-    await sleep(round * 3)
+    await takes(round * 3)
     if (isTold()) wrong.push(`${plan.host} is told again`)
   }
   expect(wrong).toEqual([])

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { dnsReader } from '../../../src/dns/reader.ts'
+import { takes } from '../delay.ts'
 import { serves } from '../edge/edge-folder.ts'
 import type { TestLab } from '../lab/lab.ts'
 
@@ -24,7 +24,7 @@ export function watchName({ description }: TestLab, host: string): NameWatch {
       looks += 1
       // The name is queried before and after: a name that was removed in between, or one failed connection, proves nothing.
       if ((await stands()) && !(await isServed()) && !(await isServed()) && (await stands())) bare += 1
-      await sleep(20)
+      await takes(20)
     }
   })()
   return {

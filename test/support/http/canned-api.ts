@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { takes } from '../delay.ts'
 
 /** A fake service with fixed answers, with times relative to now, so that the output of commands can be compared exactly. */
 export async function startCannedApi(): Promise<{ readonly url: string; close(): Promise<void> }> {
@@ -11,7 +11,7 @@ export async function startCannedApi(): Promise<{ readonly url: string; close():
     if (path.endsWith('/events')) return steps(response)
     const sent = await text(request)
     const [status, body] = answerTo(`${method} ${path}`, url, sent)
-    if (/apply|repair|accept/.test(path) && status === 200) await sleep(900)
+    if (/apply|repair|accept/.test(path) && status === 200) await takes(900)
     response.writeHead(status, { 'content-type': status < 400 ? 'application/json' : 'application/problem+json' })
     response.end(JSON.stringify(body))
   })
@@ -305,7 +305,7 @@ async function steps(response: ServerResponse): Promise<void> {
     send('started', step)
     if (step === 'proxy') {
       send('started', step)
-      await sleep(200)
+      await takes(200)
     }
     send('done', step)
   }

@@ -1,7 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { stringify } from 'yaml'
 import { launcher } from '../../../lab/checkout.ts'
 import { type Daemon, startDaemon } from '../../../lab/daemon.ts'
@@ -9,6 +8,7 @@ import type { EdgeDescription } from '../../../lab/description.ts'
 import { AGENT_TLS_PORT, edgeAgentConfig } from '../../../lab/edge-agents.ts'
 import { enrollAgent } from '../../../lab/enrolment.ts'
 import type { ServiceConfig } from '../../../lab/service-config.ts'
+import { takes } from '../delay.ts'
 import { until } from '../until.ts'
 import type { TestLab } from './lab.ts'
 
@@ -143,7 +143,7 @@ export class LabAgent {
   }
 
   async #again(): Promise<void> {
-    await sleep(PAUSE_MS)
+    await takes(PAUSE_MS)
     if (this.#isWanted) await this.start()
   }
 }

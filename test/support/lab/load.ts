@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http'
 import { Agent as SecureAgent, request as secureRequest } from 'node:https'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { EdgeDescription } from '../../../lab/description.ts'
+import { takes } from '../delay.ts'
 
 export interface Load {
   /** Stops the load. Resolves with the number of good answers and the failures. */
@@ -34,7 +34,7 @@ export function startLoad(edge: EdgeDescription, host: string, path: string, opt
   const visitor = async (agent: Agent | false) => {
     // The time of the next request does not depend on how long the answer takes: a slow answer must not reduce the load.
     for (let due = performance.now(); !isOver; due += pauseMs) {
-      if (pauseMs > 0) await sleep(Math.max(0, due - performance.now()))
+      if (pauseMs > 0) await takes(Math.max(0, due - performance.now()))
       const outcome = await once(visited, agent)
       if (outcome === 200) served += 1
       else failures.push(`${outcome} on a ${agent ? 'kept' : 'new'} connection`)

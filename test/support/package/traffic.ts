@@ -1,5 +1,5 @@
 import { request } from 'node:https'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { takes } from '../delay.ts'
 
 export interface Place {
   readonly address: string
@@ -35,7 +35,7 @@ export async function visitedDuring(place: Place, work: () => Promise<unknown>) 
       const answer = await visit(place)
       if (answer === 200) counts.answered += 1
       else counts.failed.push(answer)
-      await sleep(PAUSE_MS)
+      await takes(PAUSE_MS)
     }
   }
   const visitors = Promise.all(Array.from({ length: VISITORS }, visitor))

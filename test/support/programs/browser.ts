@@ -9,14 +9,14 @@ export interface PageSite {
   stop(): Promise<void>
 }
 
-export interface PageVisitor {
+interface PageVisitor {
   /** A new page, as an internal or public caller, or at another origin. Its errors and requests are recorded. */
   readonly open: Open
   /** Closes the pages. Returns what no page may do: errors, content policy violations, requests to other servers. */
   leave(): Promise<readonly string[]>
 }
 
-export type Open = (path: string, as?: Origin, options?: BrowserContextOptions) => Promise<Page>
+type Open = (path: string, as?: Origin, options?: BrowserContextOptions) => Promise<Page>
 
 /** `plainly`: by a name over plain http, which is no secure context, unlike localhost. */
 type Origin = 'inside' | 'outside' | 'plainly' | `http://${string}`

@@ -3,7 +3,7 @@
  * between processes. The file is written anew often. Prints what became of each claim, with times of the machine's clock.
  */
 import { randomInt } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import { isFenced } from '../../../src/edge/contract.ts'
 import { Fences } from '../../../src/edge/files/fences.ts'
 
@@ -27,6 +27,6 @@ for (let round = 0; round < 400; round += 1) {
       },
     )
   outcomes.push({ host, number, accepted, begun, ended: now() })
-  if (round % 10 === 0) await sleep(1)
+  if (round % 10 === 0) await pause(1)
 }
 process.stdout.write(JSON.stringify(outcomes))

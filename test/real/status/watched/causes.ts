@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
 import { appendFileSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort, isPortFree } from '../../../../lab/free-port.ts'
@@ -10,6 +9,7 @@ import { masterPid, servingWorkers } from '../../../../src/edge/process/nginx-wo
 import type { Endpoint } from '../../../../src/model/address.ts'
 import { listenFrozen, listenMutely, listenSecurely, listenWeb } from '../../../support/backends/listener.ts'
 import { startWebBackend, type WebBackend } from '../../../support/backends/web-backend.ts'
+import { takes } from '../../../support/delay.ts'
 import { updateZone } from '../../../support/dns/lab-dns.ts'
 import { listing } from '../../../support/edge/edge-folder.ts'
 import { addOwnHosts } from '../../../support/edge/foreign-hosts.ts'
@@ -319,7 +319,7 @@ export function causes(given: () => TestLab): void {
       await reloadEdge()
       expect(await told('changed.own.lab.test')).toEqual(['healthy', 'RUNNING'])
       // What changes in the very moment in which workers come cannot be told from what they have read.
-      await sleep(300)
+      await takes(300)
       appendFileSync(join(ownFolder(), 'changed.conf'), '# once more\n')
       expect(await told('changed.own.lab.test')).toEqual(['not_loaded', 'RUNNING'])
     })
@@ -408,7 +408,7 @@ export function causes(given: () => TestLab): void {
       let delay = 0
       const port = await freePort(shop.address)
       await using _ = await listenWeb({ ...shop, port }, async (_, response) => {
-        await sleep(delay)
+        await takes(delay)
         response.end()
       })
       const { host } = await applied(lab, { subdomain: `slow-${delayMs}`, port })
