@@ -4,14 +4,14 @@ import { statSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createListener } from 'node:net'
 import { join } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { AcmeIssuerOptions } from '../../../src/certificates/acme/issuer.ts'
 import type { ChallengeResponder } from '../../../src/certificates/contract.ts'
 import { certificateInventory } from '../../../src/certificates/stock/inventory.ts'
 import { issuedFolder } from '../../../src/certificates/stock/issued-files.ts'
 import { loadPair } from '../../../src/certificates/stock/pair.ts'
 import { type AcmeFault, authorizationAnswer } from '../../support/acme/acme-fault-proxy.ts'
-import { filesBelow, HOST, issuingBench, STEADY, ZONE } from '../../support/acme/issuing.ts'
+import { filesBelow, HOST, issuingBench, ZONE } from '../../support/acme/issuing.ts'
 
 const { bench, issuer, faultOf, ordersPlaced } = issuingBench()
 
@@ -134,51 +134,6 @@ describe('a certificate is issued', () => {
     })
     expect(new Set(modes)).toEqual(new Set(['folder 700', 'file 600']))
     expect(filesBelow(bench().state.path).filter((file) => file.endsWith('.new'))).toEqual([])
-  })
-})
-
-describe('an authority that is in a bad way', () => {
-  afterEach(() => bench().site.startPebble())
-
-  test('refuses every second nonce: the request is sent again', async () => {
-    await bench().site.startPebble({ ...STEADY, PEBBLE_WFE_NONCEREJECT: '50' })
-    await issuer().issue([HOST, `*.${HOST}`], bench().site.responder)
-    expect(bench().proxy.seen.filter(({ status }) => status === 400).length).toBeGreaterThan(0)
-    expect(ordersPlaced()).toBe(1)
-    // The rejection brings the nonce for the next attempt. At most two requests, one per name, are sent at a time.
-    expect(bench().proxy.seen.filter(({ path }) => path === '/nonce-plz').length).toBeLessThanOrEqual(2)
-  })
-
-  test('has a valid authorization for one name already: only for the other a proof is shown', async () => {
-    await bench().site.startPebble({ ...STEADY, PEBBLE_AUTHZREUSE: '100' })
-    const hosts: string[] = []
-    const noting: ChallengeResponder = {
-      ...bench().site.responder,
-      present: (host, ...proof) => {
-        hosts.push(host)
-        return bench().site.responder.present(host, ...proof)
-      },
-    }
-    await issuer().issue([HOST], noting)
-    await issuer().issue([HOST, `www.${ZONE}`], noting)
-    expect(hosts).toEqual([HOST, `www.${ZONE}`])
-  })
-
-  test('was restarted and has forgotten the account: it is registered again', async () => {
-    const one = issuer()
-    await one.issue([HOST], bench().site.responder)
-    await bench().site.startPebble()
-    expect((await one.issue([HOST], bench().site.responder)).names).toEqual([HOST])
-    expect(ordersPlaced()).toBe(2)
-  })
-
-  test('is down', async () => {
-    await bench().site.stopPebble()
-    const direct = issuer({ directory: bench().site.directory })
-    const fault = await faultOf(direct.issue([HOST], bench().site.responder))
-    expect(fault).toMatchObject({ kind: 'unavailable', message: expect.stringMatching(/at https:.*\(ECONNREFUSED\)/) })
-    await bench().site.startPebble()
-    expect((await direct.issue([HOST], bench().site.responder)).names).toEqual([HOST])
   })
 })
 
@@ -334,5 +289,48 @@ describe('an authority that says no', () => {
       kind: 'local',
       message: expect.stringContaining('none'),
     })
+  })
+})
+
+describe('an authority that is in a bad way', () => {
+  // Pebble takes seconds to start. These are the last tests: nobody needs the first Pebble any more.
+  test('refuses every second nonce: the request is sent again', async () => {
+    await bench().site.startPebble({ PEBBLE_AUTHZREUSE: '100', PEBBLE_WFE_NONCEREJECT: '50' })
+    await issuer().issue([HOST, `*.${HOST}`], bench().site.responder)
+    expect(bench().proxy.seen.filter(({ status }) => status === 400).length).toBeGreaterThan(0)
+    expect(ordersPlaced()).toBe(1)
+    // The rejection brings the nonce for the next attempt. At most two requests, one per name, are sent at a time.
+    expect(bench().proxy.seen.filter(({ path }) => path === '/nonce-plz').length).toBeLessThanOrEqual(2)
+  })
+
+  test('has a valid authorization for one name already: only for the other a proof is shown', async () => {
+    const hosts: string[] = []
+    const noting: ChallengeResponder = {
+      ...bench().site.responder,
+      present: (host, ...proof) => {
+        hosts.push(host)
+        return bench().site.responder.present(host, ...proof)
+      },
+    }
+    await issuer().issue([HOST], noting)
+    await issuer().issue([HOST, `www.${ZONE}`], noting)
+    expect(hosts).toEqual([HOST, `www.${ZONE}`])
+  })
+
+  test('was restarted and has forgotten the account: it is registered again', async () => {
+    const one = issuer()
+    await one.issue([HOST], bench().site.responder)
+    await bench().site.startPebble()
+    expect((await one.issue([HOST], bench().site.responder)).names).toEqual([HOST])
+    expect(ordersPlaced()).toBe(2)
+  })
+
+  test('is down', async () => {
+    await bench().site.stopPebble()
+    const direct = issuer({ directory: bench().site.directory })
+    const fault = await faultOf(direct.issue([HOST], bench().site.responder))
+    expect(fault).toMatchObject({ kind: 'unavailable', message: expect.stringMatching(/at https:.*\(ECONNREFUSED\)/) })
+    await bench().site.startPebble()
+    expect((await direct.issue([HOST], bench().site.responder)).names).toEqual([HOST])
   })
 })

@@ -14,7 +14,7 @@ import { ledgerBook, type TestLedger } from './ledger-book.ts'
 export const ZONE = 'issue.test'
 export const HOST = `app.${ZONE}`
 /** Pebble reuses no authorization and refuses no nonce at random, unless a test asks for it. */
-export const STEADY = { PEBBLE_AUTHZREUSE: '0', PEBBLE_WFE_NONCEREJECT: '0' }
+const STEADY = { PEBBLE_AUTHZREUSE: '0', PEBBLE_WFE_NONCEREJECT: '0' }
 
 interface Bench {
   readonly site: AcmeSite
