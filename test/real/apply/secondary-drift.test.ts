@@ -46,8 +46,7 @@ test('a hand edit on the Secondary is drift of the host, shown everywhere, and a
   ])
   const shown = await command(['diff', HOST, '--url', lab.description.inside])
   expect([shown.code, shown.stdout]).toEqual([1, expect.stringContaining(`entries/${HOST} on edge 73`)])
-  await housekeeping(lab, 'converge')
-  await until('the status says so', async () => (await rowOf()).secondary === 'differs')
+  await until('the status says so', async () => (await rowOf()).secondary === 'differs', 60_000)
   expect((await rowOf()).badge).toBe('RUNNING')
 
   const refused = await run(lab, planId, 'repair')
@@ -59,6 +58,5 @@ test('a hand edit on the Secondary is drift of the host, shown everywhere, and a
   await housekeeping(lab, 'converge')
   await until('the Secondary serves it', async () => (await visit(secondary(), { host: HOST })).status === 200)
   expect(await drift()).toEqual([])
-  await housekeeping(lab, 'converge')
-  await until('the status says so', async () => (await rowOf()).secondary === 'in_step')
+  await until('the status says so', async () => (await rowOf()).secondary === 'in_step', 60_000)
 }, 240_000)

@@ -36,49 +36,49 @@ const plansOf = async (host: string): Promise<{ planId: string; state: string }[
 
 test('up a second time with another port shows before and after, asks, and changes the exposure', async () => {
   const { inside, outside, zone } = lab.description
-  const host = `twice.${zone}`
-  const first = await at(inside, ...upArgs('twice', 3000), '--yes')
+  const host = `changed-twice.${zone}`
+  const first = await at(inside, ...upArgs('changed-twice', 3000), '--yes')
   expect(first).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('Steps: check → backup → proxy → dns → verify'),
   })
   const records = await zoneRecords(lab)
 
-  const silent = await at(inside, ...upArgs('twice', other.port))
+  const silent = await at(inside, ...upArgs('changed-twice', other.port))
   expect(silent).toMatchObject({
     code: 2,
     stdout: expect.stringContaining(`port        3000 → ${other.port}`),
     stderr: `drawbridge: Not a terminal: pass --yes to change ${host} without a prompt.\n`,
   })
-  const line = `${launcher()} ${upArgs('twice', other.port).join(' ')} --url ${inside}; echo "code $?"`
+  const line = `${launcher()} ${upArgs('changed-twice', other.port).join(' ')} --url ${inside}; echo "code $?"`
   const declined = await onTerminal(line, { input: 'n\n' })
   expect(declined).toContain(`Change ${host}? [y/N]`)
   expect(declined).toContain('code 8')
-  expect(await served('twice')).not.toBe('the other')
-  expect(await at(outside, ...upArgs('twice', other.port), '--yes', '--json')).toMatchObject({ code: 3 })
+  expect(await served('changed-twice')).not.toBe('the other')
+  expect(await at(outside, ...upArgs('changed-twice', other.port), '--yes', '--json')).toMatchObject({ code: 3 })
 
-  const second = await at(inside, ...upArgs('twice', other.port), '--yes')
+  const second = await at(inside, ...upArgs('changed-twice', other.port), '--yes')
   expect(second).toMatchObject({ code: 0, stderr: '' })
   expect(second.stdout).toMatch(/Replaces plan_\w{26}\n {2}server {6}25 \(unchanged\)/)
   expect(second.stdout).toContain('expires     never (unchanged)')
   expect(second.stdout).toContain('Steps: check → backup → proxy → verify')
-  expect(await served('twice')).toBe('the other')
+  expect(await served('changed-twice')).toBe('the other')
   expect(await zoneRecords(lab)).toEqual(records)
   const states = (await plansOf(host)).map(({ state }) => state)
   expect(states.toSorted()).toEqual(['applied', 'planned', 'planned', 'replaced'])
   expect((await at(inside, 'plans')).stdout).toMatch(new RegExp(`${host} +replaced`))
 
-  const third = await at(inside, ...upArgs('twice', other.port))
+  const third = await at(inside, ...upArgs('changed-twice', other.port))
   expect(third).toMatchObject({ code: 0, stdout: `Nothing to change: ${host} is already exposed with these values.\n` })
   expect(await at(inside, 'down', host, '--yes')).toMatchObject({ code: 0 })
 }, 120_000)
 
 test('plan --replaces, and an expiry that the change takes away', async () => {
   const { inside } = lab.description
-  await at(inside, ...upArgs('planned', 3000), '--expires-in', '2h', '--yes')
-  const host = `planned.${lab.description.zone}`
+  await at(inside, ...upArgs('changed-planned', 3000), '--expires-in', '2h', '--yes')
+  const host = `changed-planned.${lab.description.zone}`
   const [former] = await plansOf(host)
-  const [, ...args] = upArgs('planned', other.port)
+  const [, ...args] = upArgs('changed-planned', other.port)
   const { code, stdout } = await at(inside, 'plan', ...args, '--replaces', former?.planId ?? '')
   expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringMatching(/expires .* UTC \(in 2h\) → never/) })
   const next = stdout.match(/drawbridge (apply) (plan_\w+)/)?.slice(1) ?? []
