@@ -20,14 +20,6 @@ export const EDGE_GUARDS: readonly Guard[] = [
     test: GENERATION_TEST,
   },
   {
-    name: 'a generation that nginx refuses alone does not take others with it',
-    file: ENGINE,
-    from: "      if ('refusal' in tried) last = tried.refusal\n      else await discard(tried.staged)\n",
-    to: "      if (!('refusal' in tried)) await discard(tried.staged)\n      return true\n",
-    breaks: 'One bad change would keep all others from the edge that wait with it.',
-    test: GENERATION_TEST,
-  },
-  {
     name: 'a generation whose reload is not proven is left',
     file: ENGINE,
     from: '      if (former !== undefined) await enter(folder, generationAt(folder, former))\n',

@@ -1,6 +1,6 @@
 // Takes the guards of the table out of a copy of the checkout, one at a time, and runs the test that has to turn red.
 // Usage: npm run campaign -- guards [--only NAME | --from NAME]
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -25,8 +25,8 @@ function copyOfCheckout(): string {
   const folder = mkdtempSync(join(tmpdir(), 'drawbridge-guards-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130))
-  const listed = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: ROOT })
-  const files = listed.stdout.toString().split('\0')
+  const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: ROOT })
+  const files = listed.toString().split('\0')
   for (const file of files.filter((name) => name !== '' && existsSync(join(ROOT, name))))
     cpSync(join(ROOT, file), join(folder, file))
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
@@ -34,17 +34,13 @@ function copyOfCheckout(): string {
 }
 
 /** Runs one test file in the copy. The tests of the table import the source, so nothing has to be built. */
-function runTest(folder: string, file: string, filter?: string): Shown {
+async function runTest(folder: string, file: string, filter?: string): Promise<Shown> {
   const report = join(folder, 'guards-report.json')
   rmSync(report, { force: true })
   const program = join(folder, 'node_modules/vitest/vitest.mjs')
   const named = filter === undefined ? [] : ['-t', filter.replaceAll(/\W/g, '\\$&')]
   const args = [program, 'run', file, ...named, '--reporter=json', `--outputFile=${report}`]
-  // As `npm test` runs it: the long form of a test is not needed to see a guard.
-  const { CAMPAIGN: _long, ...env } = process.env
-  const limits = { timeout: LIMIT_MS, killSignal: 'SIGKILL' } as const
-  const { stderr } = spawnSync(process.execPath, args, { cwd: folder, env, ...limits })
-  const output = stderr.toString().trim()
+  const output = await outputOf(args, folder)
   if (!existsSync(report)) return { passed: [], failed: undefined, output }
   const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as {
     testResults: { message: string; assertionResults: { status: string; fullName: string }[] }[]
@@ -56,9 +52,25 @@ function runTest(folder: string, file: string, filter?: string): Shown {
   return { passed: of('passed'), failed: of('failed'), output: testResults.map(({ message }) => message).join('\n') }
 }
 
+/** Runs a program of Node and resolves with what it wrote to stderr. It ends with this process, and with all that it started. */
+async function outputOf(args: readonly string[], cwd: string): Promise<string> {
+  // As `npm test` runs it: the long form of a test is not needed to see a guard.
+  const { CAMPAIGN: _long, ...env } = process.env
+  const child = spawn(process.execPath, args, { cwd, env, stdio: ['ignore', 'ignore', 'pipe'], detached: true })
+  const end = () => {
+    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL')
+  }
+  process.prependOnceListener('exit', end)
+  const limit = setTimeout(end, LIMIT_MS)
+  const written = await Array.fromAsync(child.stderr)
+  clearTimeout(limit)
+  process.off('exit', end)
+  return Buffer.concat(written).toString().trim()
+}
+
 /** Why a test cannot show anything: it has to pass as the code is. */
-function faultOfTest(folder: string, file: string, filters: readonly (string | undefined)[]): string | undefined {
-  const { passed, failed, output } = runTest(folder, file)
+async function faultOfTest(folder: string, file: string, filters: readonly (string | undefined)[]) {
+  const { passed, failed, output } = await runTest(folder, file)
   if (failed === undefined || passed.length === 0) return `${file} cannot be run. ${output}`
   if (failed.length > 0) return `${file} is red with all guards: ${failed.join('; ')}`
   const idle = filters.find((filter) => filter !== undefined && !passed.some((name) => name.includes(filter)))
@@ -66,7 +78,7 @@ function faultOfTest(folder: string, file: string, filters: readonly (string | u
 }
 
 /** Undefined if the test turned red without the guard, and otherwise what is wrong. */
-function faultOf({ file, from, to, test, filter }: Guard, folder: string): string | undefined {
+async function faultOf({ file, from, to, test, filter }: Guard, folder: string): Promise<string | undefined> {
   const path = join(folder, file)
   const source = readFileSync(path, 'utf8')
   if (occurrences(source, from) !== 1) return `${file} has the text of the guard ${occurrences(source, from)} times.`
@@ -75,7 +87,7 @@ function faultOf({ file, from, to, test, filter }: Guard, folder: string): strin
       path,
       source.replace(from, () => to),
     )
-    const { failed, output } = runTest(folder, test, filter)
+    const { failed, output } = await runTest(folder, test, filter)
     if (failed === undefined) return `${test} did not end. ${output}`
     if (failed.length > 0) return undefined
     return output === '' ? 'GREEN' : `no test of ${test} failed by itself: ${output}`
@@ -97,7 +109,7 @@ const folder = copyOfCheckout()
 const faults: string[] = []
 const idle = new Set<string>()
 for (const [file, of] of Map.groupBy(guards, ({ test }) => test)) {
-  const fault = faultOfTest(
+  const fault = await faultOfTest(
     folder,
     file,
     of.map(({ filter }) => filter),
@@ -108,7 +120,7 @@ for (const [file, of] of Map.groupBy(guards, ({ test }) => test)) {
   process.stdout.write(`${fault}\n`)
 }
 for (const guard of guards.filter(({ test }) => !idle.has(test))) {
-  const fault = faultOf(guard, folder)
+  const fault = await faultOf(guard, folder)
   if (fault !== undefined) faults.push(guard.name)
   process.stdout.write(`${fault ?? 'red'}  ${guard.name}  →  ${guard.file}  →  ${guard.test}\n`)
 }
