@@ -1,6 +1,6 @@
 // Bundles the command line and the service with most of their packages into a few files. Opening a thousand small files took
 // three fifths of the start time.
-import { rmSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { build } from 'vite'
 
@@ -43,9 +43,6 @@ const swaggerFolder = {
   },
 }
 
-// What Node compiled of a former build.
-rmSync(join(ROOT, 'dist/compiled'), { recursive: true, force: true })
-
 await build({
   root: SOURCES,
   configFile: false,
@@ -70,3 +67,8 @@ await build({
   },
   ssr: { noExternal: true, external: NOT_BUNDLED },
 })
+
+// Node keeps here what it compiles at the first start. What it compiled of a former build is of no use.
+const COMPILED = join(ROOT, 'dist/compiled')
+rmSync(COMPILED, { recursive: true, force: true })
+mkdirSync(COMPILED, { mode: 0o700 })

@@ -61,8 +61,10 @@ async function startDns({ addresses, paths, records, track, onProgress }: PartsO
 
 async function startEdges({ addresses, paths, track, onProgress }: PartsOptions): Promise<void> {
   const { edges } = describeLab(addresses, paths, {})
-  track('edgePrimary', await startEdge(edges.primary))
-  track('edgeSecondary', await startEdge(edges.secondary))
+  await allOrFirstError([
+    startEdge(edges.primary).then((edge) => track('edgePrimary', edge)),
+    startEdge(edges.secondary).then((edge) => track('edgeSecondary', edge)),
+  ])
   onProgress('nginx, the edges 23 and 73')
 }
 
