@@ -1,13 +1,17 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { entryOf, startEngine, type TestEngine } from '../../support/edge/engine.ts'
+import { VirtualClock } from '../../support/virtual-clock.ts'
 
 let at: TestEngine
+let clock: VirtualClock
 /** Holds every test until it is let go. */
 let gate: PromiseWithResolvers<void>
 beforeEach(async () => {
   gate = Promise.withResolvers()
   gate.resolve()
+  clock = new VirtualClock()
   at = await startEngine({
+    clock,
     test: async () => {
       await gate.promise
       return undefined
@@ -81,15 +85,10 @@ describe('what is tried out', () => {
 
   test('is removed from the disk by itself when whoever tried it says nothing any more', async () => {
     const before = at.generations()
-    vi.useFakeTimers({ toFake: ['setTimeout'] })
-    try {
-      await at.engine.tryOut([A])
-      vi.advanceTimersByTime(29_000)
-      expect(at.generations()).toHaveLength(before.length + 1)
-      vi.advanceTimersByTime(2_000)
-    } finally {
-      vi.useRealTimers()
-    }
+    await at.engine.tryOut([A])
+    await clock.advance(29_000)
+    expect(at.generations()).toHaveLength(before.length + 1)
+    await clock.advance(2_000)
     await expect.poll(at.generations).toEqual(before)
   })
 
