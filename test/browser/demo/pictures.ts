@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
 import { goTo, makePlan } from '../site/steps.ts'
 
 const FOLDER = 'docs/pictures'
@@ -40,7 +41,8 @@ async function picture(page: Page, name: string): Promise<void> {
   const save = (suffix: string) =>
     page.screenshot({ path: `${FOLDER}/${name}${suffix}.jpg`, type: 'jpeg', quality: 70, animations: 'disabled' })
   // A part that still loads says so.
-  await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
+  for (const loading of [page.getByText(/^Loading /), page.locator('[aria-busy="true"]')])
+    await expect.poll(() => loading.count(), { timeout: 60_000 }).toBe(0)
   await page.emulateMedia({ colorScheme: 'light' })
   await page.setViewportSize(WIDE)
   await page.evaluate(() => window.scrollTo(0, 0))

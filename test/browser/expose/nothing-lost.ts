@@ -1,10 +1,13 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { startWebBackend } from '../../support/backends/web-backend.ts'
+import type { Run } from '../../../src/client/index.ts'
+import { CANNED_PLAN } from '../../support/http/canned-page.ts'
 import { planned, planOf, removed } from '../../support/lab/exposure.ts'
 import { expectAccessible } from '../site/accessible.ts'
 import { test } from '../site/page-test.ts'
 import { askForPlan, fillPlan } from '../site/steps.ts'
+
+type RunEvent = Run['events'][number]
 
 const ORDERS = process.env.CAMPAIGN ? 200 : 10
 
@@ -130,29 +133,34 @@ export function nothingLost(): void {
     await page.getByText('kept.lab.test can be exposed.').waitFor()
   })
 
-  test('a reload in the middle of an apply shows the run, again and again until its end', async ({ lab, open }) => {
-    const asked = Promise.withResolvers<void>()
-    const released = Promise.withResolvers<void>()
-    await using held = await startWebBackend(lab, async (_request, response) => {
-      asked.resolve()
-      await released.promise
-      response.end('held')
-    })
-    const { planId, host } = await planned(lab, { subdomain: 'reloaded', port: held.port })
-    const page = await open(`/plans/${planId}`)
-    await page.getByRole('button', { name: 'Apply', exact: true }).click()
-    await page.getByRole('button', { name: `Apply ${host}` }).click()
-    const run = page.getByRole('region', { name: 'Apply', exact: true })
-    await asked.promise
-    for (let reloads = 0; reloads < 2; reloads += 1) {
-      await page.reload()
-      await run.getByRole('listitem').filter({ hasText: 'Running' }).filter({ hasText: 'Verify' }).waitFor()
+  test('a reload in the middle of an apply shows the run, again and again until its end', async ({ canned, open }) => {
+    const { planId, host } = CANNED_PLAN
+    const startedAt = new Date().toISOString()
+    let time = 0
+    const event = (name: RunEvent['name'], step: string, more: Partial<RunEvent> = {}): RunEvent => {
+      time += 1
+      return { id: `run_1.${time}`, name, step, at: startedAt, ...more }
     }
-    released.resolve()
+    const begun = event('started', 'run')
+    const done = [...CANNED_PLAN.steps].map((step) => [event('started', step), event('done', step)])
+    const runIs = (state: Run['state'], events: readonly RunEvent[]) => {
+      canned.run = events
+      const finishedAt = state === 'running' ? null : startedAt
+      const runs = [{ action: 'apply' as const, state, startedAt, finishedAt, events: [...events] }]
+      canned.plan = { ...CANNED_PLAN, state: state === 'running' ? 'applying' : 'applied', runs }
+    }
+    const page = await open('/help', canned.origin)
+    const run = page.getByRole('region', { name: 'Apply', exact: true })
+    for (const [at, name] of ['Back up', 'Get the certificate', 'Verify'].entries()) {
+      const before = [0, 1, 4][at] ?? 0
+      runIs('running', [begun, ...done.slice(0, before + 1).flat(), ...(done[before + 1] ?? []).slice(0, 1)])
+      await page.goto(`${canned.origin}/plans/${planId}`)
+      await run.getByRole('listitem').filter({ hasText: 'Running' }).filter({ hasText: name }).waitFor()
+    }
+    runIs('succeeded', [begun, ...done.flat(), event('end', 'run', { state: 'applied' })])
+    canned.tell('plan', { planId })
     await page.getByText(`${host} is on the air`).waitFor()
-    await page.reload()
-    await page.getByText(`${host} is on the air`).waitFor()
-    expect(await run.getByRole('listitem').filter({ hasText: 'Done' }).count()).toBe(5)
+    expect(await run.getByRole('listitem').filter({ hasText: 'Done' }).count()).toBe(6)
   })
 
   test('another tab learns of the runs of others at once', async ({ lab, open }) => {

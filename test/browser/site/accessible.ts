@@ -40,7 +40,7 @@ export async function expectAccessible(page: Page, looks: readonly Look[] = USUA
   for (const look of looks) {
     await lookAt(page, look)
     await settled(page)
-    expect({ look, url: page.url(), faults: await faultsOf(page, look) }).toEqual({ look, url: page.url(), faults: [] })
+    expect(await faultsOf(page, look), `${page.url()} ${look.colorScheme} ${look.width}`).toEqual([])
   }
   if (before) await page.setViewportSize(before)
   const unnamed = await page.evaluate(() =>

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { extname, join } from 'node:path'
-import type { Diagnosis, HostRow } from '../../../src/client/index.ts'
+import type { Diagnosis, HostRow, Plan, Run } from '../../../src/client/index.ts'
 import { ANSWERS } from '../../../src/http/schemas/examples.ts'
 
 /** A stand-in for the service: the built page, with the examples of the API as answers and the hosts of a test. */
@@ -13,19 +13,26 @@ export interface CannedPage extends AsyncDisposable {
   hosts: readonly HostRow[]
   /** Called for each diagnosis. */
   diagnose: () => Diagnosis | Promise<Diagnosis>
+  /** The plan, and the events of its run so far, as a new stream of the run gets them. */
+  plan: Plan
+  run: readonly RunEvent[]
   /** The requests to the API so far, as `GET /api/hosts?sort=host`. */
   readonly requests: readonly string[]
   /** Sends an event on every open stream of changes. */
-  tell(event: 'row' | 'gone' | 'alive', data: object): void
+  tell(event: 'row' | 'gone' | 'plan' | 'alive', data: object): void
   /** Drops every connection and refuses new ones. */
   away(): Promise<void>
   back(): Promise<void>
 }
 
+type RunEvent = Run['events'][number]
+
 const WEB = 'dist/web'
 const TYPES: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' }
 const EXAMPLE_ROW = ANSWERS.followHosts?.[200] as HostRow
 const EXAMPLE_DIAGNOSIS = ANSWERS.diagnoseHost?.[200] as Diagnosis
+
+export const CANNED_PLAN = ANSWERS.createPlan?.[201] as Plan
 
 export const cannedRow = (host: string, changes: Partial<HostRow> = {}): HostRow => ({
   ...EXAMPLE_ROW,
@@ -64,11 +71,17 @@ export async function startCannedPage(): Promise<CannedPage> {
     response.once('close', () => streams.delete(response))
     write(response, 'alive', alive())
   }
+  const followRun = (response: ServerResponse) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    for (const { id, name, ...data } of canned.run)
+      response.write(`id: ${id}\nevent: ${name}\ndata: ${JSON.stringify({ action: 'apply', ...data })}\n\n`)
+  }
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const url = new URL(request.url ?? '/', 'http://canned')
     if (!url.pathname.startsWith('/api/')) return sendFile(response, url.pathname)
     requests.push(`${request.method} ${request.url}`)
     if (url.pathname === '/api/hosts/changes') return follow(response)
+    if (url.pathname === `/api/deploy/plans/${CANNED_PLAN.planId}/events`) return followRun(response)
     const body = await bodyFor(url)
     response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'application/json' })
     response.end(JSON.stringify(body ?? {}))
@@ -76,6 +89,7 @@ export async function startCannedPage(): Promise<CannedPage> {
   const bodyFor = (url: URL): unknown => {
     if (url.pathname === '/api/hosts') return pageOf(canned.hosts, url.searchParams)
     if (url.pathname === '/api/diagnose') return canned.diagnose()
+    if (url.pathname === `/api/deploy/plans/${CANNED_PLAN.planId}`) return canned.plan
     return EXAMPLES[url.pathname]
   }
   const server: Server = createServer((request, response) => void answer(request, response))
@@ -95,6 +109,8 @@ export async function startCannedPage(): Promise<CannedPage> {
     origin: `http://127.0.0.1:${port}`,
     hosts: [],
     diagnose: () => EXAMPLE_DIAGNOSIS,
+    plan: CANNED_PLAN,
+    run: [],
     requests,
     tell: (event, data) => {
       for (const stream of streams) write(stream, event, data)
