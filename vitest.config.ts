@@ -64,6 +64,7 @@ export default defineConfig({
     // A worker runs many files in one process: it loads the code once, and its files share labs.
     isolate: false,
     maxWorkers: availableParallelism(),
+    maxConcurrency: 3,
     globalSetup: ['test/support/global-setup.ts'],
     sequence: { sequencer: LongestFirst },
   },
