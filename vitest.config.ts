@@ -37,7 +37,14 @@ const ALL = ['test/**/*.test.ts']
 /** They need a process in which no thread or variable of another file is left. */
 const ALONE = ['test/security/secrets/child-environment.test.ts']
 /** These are no test but for a campaign. */
-const CAMPAIGNS = process.env.CAMPAIGN ? [] : ['test/browser/pictures.test.ts']
+const CAMPAIGNS = process.env.CAMPAIGN
+  ? []
+  : [
+      'test/browser/pictures.test.ts',
+      'test/faults/crash/{crash-repair,takeover-walk}.test.ts',
+      'test/faults/instances/{database-lost,two-instances}.test.ts',
+      'test/faults/{interleaving,secondary-outage}.test.ts',
+    ]
 
 export default defineConfig({
   test: {

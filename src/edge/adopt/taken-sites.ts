@@ -123,7 +123,11 @@ export class TakenSites {
   folders(): ReadonlySet<string> {
     const places = existsSync(adoptedFolder(this.#folder)) ? readdirSync(adoptedFolder(this.#folder)) : []
     const records = places.flatMap((name) => this.#standing(adoptedFile(name)) ?? [])
-    return new Set(records.flatMap((text) => (JSON.parse(text) as TakenSite).files.map(({ file }) => dirname(file))))
+    return new Set(
+      records.flatMap((text) =>
+        ((JSON.parse(text) as Partial<TakenSite>).files ?? []).map(({ file }) => dirname(file)),
+      ),
+    )
   }
 
   #standing(path: string): string | undefined {

@@ -143,35 +143,43 @@ test('runs through an instance that does not reach the edge are executed by one 
   expect((await act(blind, 'accept', kept)).body).toMatchObject({ state: 'released' })
 })
 
-test('a run that is refused where it is executed is refused with the same problem where it was asked for', {
-  timeout: 240_000,
-}, async () => {
-  const sighted = await startSighted()
-  const [one, two] = [await planned(blind, 'sick-one'), await planned(blind, 'sick-two')]
-  isSick = true
-  const [here, there] = [await act(sighted, 'apply', one), await act(blind, 'apply', two)]
-  expect([here.status, here.body.code]).toEqual([502, 'apply_failed'])
-  const comparable = ({ body: { requestId: _, ...body } }: Answer) =>
-    JSON.parse(
-      stringify(body)
-        .replaceAll(/sick-(?:one|two)/g, 'sick')
-        .replaceAll(/"ms":[\d.]+/g, '"ms":0'),
-    )
-  expect([there.status, comparable(there)]).toEqual([here.status, comparable(here)])
-  expect((await lab.store.findPlan(two.planId))?.state).toBe('rolled_back')
-})
+test.runIf(process.env.CAMPAIGN)(
+  'a run that is refused where it is executed is refused with the same problem where it was asked for',
+  {
+    timeout: 240_000,
+  },
+  async () => {
+    const sighted = await startSighted()
+    const [one, two] = [await planned(blind, 'sick-one'), await planned(blind, 'sick-two')]
+    isSick = true
+    const [here, there] = [await act(sighted, 'apply', one), await act(blind, 'apply', two)]
+    expect([here.status, here.body.code]).toEqual([502, 'apply_failed'])
+    const comparable = ({ body: { requestId: _, ...body } }: Answer) =>
+      JSON.parse(
+        stringify(body)
+          .replaceAll(/sick-(?:one|two)/g, 'sick')
+          .replaceAll(/"ms":[\d.]+/g, '"ms":0'),
+      )
+    expect([there.status, comparable(there)]).toEqual([here.status, comparable(here)])
+    expect((await lab.store.findPlan(two.planId))?.state).toBe('rolled_back')
+  },
+)
 
-test('with no instance that reaches the edge a run is refused and spends nothing', { timeout: 240_000 }, async () => {
-  const asked = await planned(blind, 'nowhere')
-  const right = await capability(blind, asked, 'apply')
-  const refused = await blind.post('/api/deploy/apply', { planId: asked.planId }, right)
-  expect([refused.status, refused.body.code, refused.headers['retry-after']]).toEqual([503, 'unavailable', '5'])
-  expect(await lab.store.runsOf(asked.planId)).toEqual([])
-  await startSighted()
-  const applied = await blind.post('/api/deploy/apply', { planId: asked.planId }, right)
-  expect([applied.status, applied.body.state]).toEqual([200, 'applied'])
-  expect((await act(blind, 'remove', asked)).status).toBe(200)
-})
+test.runIf(process.env.CAMPAIGN)(
+  'with no instance that reaches the edge a run is refused and spends nothing',
+  { timeout: 240_000 },
+  async () => {
+    const asked = await planned(blind, 'nowhere')
+    const right = await capability(blind, asked, 'apply')
+    const refused = await blind.post('/api/deploy/apply', { planId: asked.planId }, right)
+    expect([refused.status, refused.body.code, refused.headers['retry-after']]).toEqual([503, 'unavailable', '5'])
+    expect(await lab.store.runsOf(asked.planId)).toEqual([])
+    await startSighted()
+    const applied = await blind.post('/api/deploy/apply', { planId: asked.planId }, right)
+    expect([applied.status, applied.body.state]).toEqual([200, 'applied'])
+    expect((await act(blind, 'remove', asked)).status).toBe(200)
+  },
+)
 
 const loseTheCaller = async () => {
   const sighted = await startSighted({ DRAWBRIDGE_STOP_AT: 'apply dns after-intent' })
@@ -227,21 +235,25 @@ test.each(POINTS)(
   },
 )
 
-test('a copied store begins an epoch above any that an agent tells, and is not copied while an agent is away', {
-  timeout: 240_000,
-}, async () => {
-  await blind.daemon.stop()
-  const source = join(lab.folder, 'sighted.yaml')
-  const target = join(lab.folder, 'copy.yaml')
-  const { store: _postgres, ...settings } = parse(readFileSync(source, 'utf8'))
-  const config = stringify({ ...settings, stateDir: join(lab.folder, 'copy'), edges: edgesOf(true) })
-  writeFileSync(target, config, { mode: 0o600 })
-  const epoch = Date.now() + 1_000_000_000
-  const { socket } = edgesOf(true)[73]?.agent ?? { socket: '' }
-  await askAgent(socket, 'fence', [{ host: 'later.lab.test', epoch, number: 1 }])
-  const copy = (from: string) =>
-    promisify(execFile)(process.execPath, [launcher(), 'store', 'copy', '--config', from, '--to', target, '--json'])
-  const refused = await copy(join(lab.folder, 'blind.yaml')).catch((error: unknown) => JSON.stringify(error))
-  expect(refused).toContain('Its epoch must be known, so nothing was copied')
-  expect(JSON.parse((await copy(source)).stdout).epoch.to).toBe(epoch + 1)
-})
+test.runIf(process.env.CAMPAIGN)(
+  'a copied store begins an epoch above any that an agent tells, and is not copied while an agent is away',
+  {
+    timeout: 240_000,
+  },
+  async () => {
+    await blind.daemon.stop()
+    const source = join(lab.folder, 'sighted.yaml')
+    const target = join(lab.folder, 'copy.yaml')
+    const { store: _postgres, ...settings } = parse(readFileSync(source, 'utf8'))
+    const config = stringify({ ...settings, stateDir: join(lab.folder, 'copy'), edges: edgesOf(true) })
+    writeFileSync(target, config, { mode: 0o600 })
+    const epoch = Date.now() + 1_000_000_000
+    const { socket } = edgesOf(true)[73]?.agent ?? { socket: '' }
+    await askAgent(socket, 'fence', [{ host: 'later.lab.test', epoch, number: 1 }])
+    const copy = (from: string) =>
+      promisify(execFile)(process.execPath, [launcher(), 'store', 'copy', '--config', from, '--to', target, '--json'])
+    const refused = await copy(join(lab.folder, 'blind.yaml')).catch((error: unknown) => JSON.stringify(error))
+    expect(refused).toContain('Its epoch must be known, so nothing was copied')
+    expect(JSON.parse((await copy(source)).stdout).epoch.to).toBe(epoch + 1)
+  },
+)

@@ -5,6 +5,7 @@ import type { AcmeIssuerOptions } from '../../../src/certificates/acme/issuer.ts
 import type { ChallengeResponder, OrderBook } from '../../../src/certificates/contract.ts'
 import { loadPair } from '../../../src/certificates/stock/pair.ts'
 import { DnsWriteFault } from '../../../src/dns/contract.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { type AcmeFault, authorizationAnswer } from '../../support/acme/acme-fault-proxy.ts'
 import { filesBelow, HOST, issuingBench } from '../../support/acme/issuing.ts'
 
@@ -128,7 +129,7 @@ describe('a crash', () => {
           .site.startPebble()
           .then(() => ({})),
     ],
-    ['is a day old', async () => ({ now: () => Date.now() + 24 * 3_600_000 })],
+    ['is a day old', async () => ({ clock: { ...systemClock, now: () => Date.now() + 24 * 3_600_000 } })],
   ])('and an order that %s: exactly one new one is placed, and the old proof is gone', async (_, later) => {
     await crash(afterTheProof)
     await issuer(await later()).issue([HOST], bench().site.responder)

@@ -2,13 +2,14 @@ import { once } from 'node:events'
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { withoutNumber } from '../../../src/edge/config/render-base.ts'
 import { type Edge, EdgeFault } from '../../../src/edge/contract.ts'
 import { localEdge } from '../../../src/edge/local.ts'
 import { isIdle, servingWorkers } from '../../../src/edge/process/nginx-workers.ts'
 import { reloadNginx } from '../../../src/edge/process/reload.ts'
 import type { EdgeSettings } from '../../../src/edge/settings.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { PLAN_ID, proposalOf, startTestEdge, type TestEdge } from '../../support/edge/edge.ts'
 import { listing } from '../../support/edge/edge-folder.ts'
 import { stays, until } from '../../support/until.ts'
@@ -133,13 +134,12 @@ describe('an edge that takes connections and says nothing', () => {
     ['the last question of a reload', (_, signal, settings) => reloadNginx(settings, signal)],
   ])('%s ends with the abort, and its connection is closed', async (_, ask) => {
     // No limit of time comes: only the abort can end the wait.
-    vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval'] })
+    const clock = { ...systemClock, after: () => ({ cancel: () => undefined }) }
     await using silent = await listenSilently()
-    const settings = { ...at, address: '127.0.0.1', listen: ['127.0.0.1', '127.0.0.2'], ports: silent.ports }
+    const settings = { ...at, address: '127.0.0.1', listen: ['127.0.0.1', '127.0.0.2'], ports: silent.ports, clock }
     const controller = new AbortController()
     silent.connected.then(() => controller.abort(REASON))
     await expect(ask(localEdge(settings), controller.signal, settings)).rejects.toBe(REASON)
-    vi.useRealTimers()
     await expect.poll(silent.open).toBe(0)
   })
 })

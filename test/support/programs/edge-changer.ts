@@ -4,10 +4,11 @@
  */
 import { EdgeFault } from '../../../src/edge/contract.ts'
 import { localEdge } from '../../../src/edge/local.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { proposalOf } from '../edge/edge.ts'
 
 const [settings = '', change = ''] = process.argv.slice(2)
-const edge = localEdge(JSON.parse(settings))
+const edge = localEdge({ ...JSON.parse(settings), clock: systemClock })
 const { host, planId, target, fences } = JSON.parse(change)
 
 try {
