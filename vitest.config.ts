@@ -35,7 +35,7 @@ const PARTS = [
 ]
 const ALL = ['test/**/*.test.ts']
 /** They need a process in which no thread or variable of another file is left. */
-const ALONE = ['test/security/secrets/child-environment.test.ts']
+const ALONE = ['test/security/secrets/child-environment.test.ts', 'test/integration/runtime/given-clock.test.ts']
 /** These are no test but for a campaign. */
 const CAMPAIGNS = process.env.CAMPAIGN
   ? []
@@ -49,7 +49,7 @@ const CAMPAIGNS = process.env.CAMPAIGN
 export default defineConfig({
   test: {
     projects: [
-      { extends: true, test: { name: 'parts', include: PARTS } },
+      { extends: true, test: { name: 'parts', include: PARTS, exclude: ALONE } },
       { extends: true, test: { name: 'alone', include: ALONE, isolate: true } },
       {
         extends: true,
