@@ -13,7 +13,7 @@ export const readme = (): string =>
     'of the checkout, one at a time, and runs the one test file that has to turn red. It fails if a file stays green, and writes',
     'this page if none does. `--only NAME` takes out one guard, `--from NAME` goes on at one.',
     '',
-    `${ALL_GUARDS.length} guards, each of which was found.`,
+    `${ALL_GUARDS.length} guards.`,
     ...Object.entries(GUARDS).flatMap(([subject, guards]) => [
       '',
       `## ${subject}`,
