@@ -84,7 +84,7 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
     await load(signal)
     loaded?.(since)
   }
-  const fences = new Fences(folder)
+  const fences = new Fences(folder, clock)
   const sites = new TakenSites(folder, (host, expected) => filesWithoutSite(settings, host, expected))
   const engine = new GenerationEngine({
     folder,

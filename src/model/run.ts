@@ -160,3 +160,12 @@ export const STEPS_OF: Readonly<Record<RunAction, readonly StepName[]>> = {
   renew: STEPS_TO_RENEW,
   converge: STEPS_TO_CONVERGE,
 }
+
+/** The epoch of a store is the time at which the store began, in milliseconds since 1970. Clocks differ, but not by more than this. */
+const MOST_AHEAD_MS = 86_400_000
+
+/** Epochs only grow, so an epoch of the far future would end all changes for ever. By how much one is too far ahead, in words. */
+export function epochAhead(epoch: number, now: number): string | undefined {
+  const ahead = epoch - now
+  return ahead > MOST_AHEAD_MS ? `${Math.round(ahead / MOST_AHEAD_MS)} days` : undefined
+}

@@ -4,9 +4,10 @@ import type { Config } from '../../config/config.ts'
 import { EdgeTrust } from '../../edge/authority/trust.ts'
 import { Fences } from '../../edge/files/fences.ts'
 import type { AuditEntry } from '../../model/audit.ts'
+import { sentenceOf } from '../../model/errors.ts'
 import { BY_CONSOLE } from '../../model/run.ts'
 import { type BackupReport, backup } from '../../operate/keep/backup.ts'
-import { type RestoreReport, restore } from '../../operate/keep/restore.ts'
+import { type RestoreParts, type RestoreReport, restore } from '../../operate/keep/restore.ts'
 import { systemClock } from '../../primitives/clock.ts'
 import { claimService, claimStateFolder } from '../../runtime/instance.ts'
 import { createLog } from '../../runtime/log.ts'
@@ -15,6 +16,7 @@ import { assertUnused, openStore, raiseEpoch, restoreInto, snapshotOf } from '..
 import type { Store } from '../../store/ports/store.ts'
 import { settingOf } from '../assemble.ts'
 import { agentClient } from '../edges.ts'
+import { believedEpoch } from './edge-epoch.ts'
 
 /** Backs the store and the state folder up. A service may run on them. */
 export function backupOf(config: Config, file: string, passphrase: string | undefined): Promise<BackupReport> {
@@ -85,28 +87,26 @@ export async function holdingState<T>(stateDir: string, work: () => Promise<T>):
 
 /** The highest epoch of the edges that this machine changes itself. */
 export const highestLocalEpoch = ({ edges }: Config): number =>
-  Math.max(0, ...Object.values(edges).map(({ folder }) => new Fences(folder).highestEpoch()))
+  Math.max(0, ...Object.values(edges).map(({ folder }) => new Fences(folder, systemClock).highestEpoch()))
 
 /** The same of edges behind agents. They are asked with the certificates of the store, which must have them. */
-async function riseAboveAgents(
-  config: Config,
-): Promise<{ readonly epoch: number; readonly silent: readonly string[] }> {
+async function riseAboveAgents(config: Config): ReturnType<RestoreParts['riseAboveAgents']> {
   const { agents, storeKeyFile } = config
   if (Object.keys(agents).length === 0) return { epoch: await raiseEpoch(settingOf(config), 0), silent: [] }
   return withStore(config, async (store) => {
     const shelf = await Vault.open({ store, file: storeKeyFile, now: systemClock.now })
     const trust = new EdgeTrust({ shelf, instance: 'console', now: systemClock.now })
     const log = createLog('silent', [])
-    const silent: string[] = []
+    const silent: { server: string; reason: string }[] = []
     let highest = 0
     for (const [server, agent] of Object.entries(agents)) {
       const client = agentClient({ server, agent, trust, clock: systemClock }, log)
-      await client.describe().then(
-        ({ epoch }) => {
-          highest = Math.max(highest, epoch)
-        },
-        () => silent.push(server),
-      )
+      await client
+        .describe()
+        .then(({ epoch }) => {
+          highest = Math.max(highest, believedEpoch(server, epoch))
+        })
+        .catch((error: unknown) => silent.push({ server, reason: sentenceOf(error) }))
       client.reconnect()
     }
     return { epoch: await raiseEpoch(settingOf(config), highest), silent }

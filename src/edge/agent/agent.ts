@@ -351,7 +351,7 @@ function describe(settings: EdgeSettings, { version, boot, present, sockets }: D
     server,
     boot,
     pid: process.pid,
-    epoch: new Fences(folder).highestEpoch(),
+    epoch: new Fences(folder, settings.clock).highestEpoch(),
     generation: present.number ?? null,
     rights: {
       user: process.getuid?.() ?? 0,

@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { escapeText } from '../../model/escape-text.ts'
-import type { HostFence } from '../../model/run.ts'
+import { epochAhead, type HostFence } from '../../model/run.ts'
 import { createFile, errorCode, syncFolder } from '../../primitives/durable-file.ts'
 import { FENCES, isHost, STAGING } from '../config/layout.ts'
 import { EdgeFault } from '../contract.ts'
@@ -36,6 +36,11 @@ export interface Claim {
   record(): Promise<void>
 }
 
+interface FencesOptions {
+  readonly now: () => number
+  readonly spareLines?: number
+}
+
 const UNFENCED: Claim = { assertNewest: () => undefined, record: async () => undefined }
 
 /**
@@ -47,18 +52,23 @@ export class Fences {
   readonly #folder: string
   readonly #path: string
   readonly #spareLines: number
+  readonly #now: () => number
   #highest = new Map<string, HostFence>()
   #read = NOTHING_READ
 
-  constructor(folder: string, spareLines = SPARE_LINES) {
+  constructor(folder: string, { now, spareLines = SPARE_LINES }: FencesOptions) {
     this.#folder = folder
     this.#path = join(folder, FENCES)
     this.#spareLines = spareLines
+    this.#now = now
   }
 
   claim(fences: readonly HostFence[] = []): Claim {
     if (fences.length === 0) return UNFENCED
-    for (const fence of fences) assertWritable(fence)
+    for (const fence of fences) {
+      assertWritable(fence)
+      assertNotAhead(fence, this.#now())
+    }
     return {
       assertNewest: () => this.#assertNewest(fences),
       record: () => withEdgeFaults(FENCES, () => this.#record(fences)),
@@ -221,6 +231,17 @@ function assertWritable({ host, epoch, number }: HostFence): void {
   const isNumber = (value: number) => Number.isSafeInteger(value) && value >= 0
   if (!isHost(host) || !isNumber(epoch) || !isNumber(number))
     throw new Error(`${escapeText(host)} ${epoch} ${number} is not a fence of a host.`)
+}
+
+/** A fence of the far future would refuse every run after it. */
+function assertNotAhead({ host, epoch }: HostFence, now: number): void {
+  const ahead = epochAhead(epoch, now)
+  if (ahead === undefined) return
+  throw new EdgeFault(
+    'change_invalid',
+    `The epoch of the store that changes ${host} is ${ahead} ahead of the clock of this edge (${new Date(now).toISOString()}). ` +
+      'Nothing was changed. Compare the clocks of the service and the edge.',
+  )
 }
 
 /** Undefined is lower than every fence. */

@@ -1,12 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { InstalledCertificate } from '../../certificates/contract.ts'
 import type { ZoneRecord } from '../../dns/contract.ts'
 import { sentenceOf } from '../../model/errors.ts'
 import { type Change, type ExposureRequest, isPlanId, type Plan, type ProxyChange } from '../../model/exposure.ts'
 import type { ExposureOptions } from '../../model/options/grammar.ts'
 import type { ChosenCertificate, FileHash, Receipt } from '../../model/receipt.ts'
-import { CONSOLE_ACTOR, type StepName } from '../../model/run.ts'
-import { chosen } from '../../runs/steps/certificate.ts'
+import { CONSOLE_ACTOR, epochAhead, type StepName } from '../../model/run.ts'
 
 /** An entry of Drawbridge as an edge has it. */
 export interface FoundEntry {
@@ -45,8 +43,8 @@ export interface RebuildParts {
   readonly zoneOf: (host: string) => { readonly zone: string; readonly subdomain: string } | undefined
   /** Rejects with Problem if this installation would refuse the request. */
   readonly resolve: (request: ExposureRequest) => Resolved
-  /** The certificate with which an edge serves the host. Takes the pair from the edge where no folder has it. */
-  readonly certificateOf: (entry: FoundEntry) => Promise<InstalledCertificate | undefined>
+  /** The certificate with which an edge serves the host. */
+  readonly certificateOf: (entry: FoundEntry) => Promise<ChosenCertificate | undefined>
   /** The path that answers with 2xx. The path itself is on no edge. */
   readonly healthOf: (entry: FoundEntry) => Promise<string>
   /** The files of the plan on the edge of its entry, as they stand. */
@@ -109,7 +107,8 @@ export interface RebuildReport extends Findings {
 /** Looks at edges, zones and certificates, and tells what can be managed again. Changes nothing in the world. */
 export async function lookAtWorld(parts: RebuildParts, options: LookOptions): Promise<Findings> {
   const { entries, silent } = await parts.entries()
-  const newest = Math.max(0, ...entries.map(({ epoch }) => epoch ?? 0))
+  const isBelieved = (epoch: number) => epochAhead(epoch, parts.now()) === undefined
+  const newest = Math.max(0, ...entries.map(({ epoch }) => epoch ?? 0).filter(isBelieved))
   const found: (Adoption | NotAdopted | 'known')[] = []
   for (let at = 0; at < entries.length; at += AT_ONCE)
     found.push(
@@ -135,12 +134,17 @@ async function judge(
 ): Promise<Adoption | NotAdopted | 'known'> {
   const { host, record, epoch } = entry
   if (record && (await parts.isKnown(host, record.planId))) return 'known'
+  const ahead = epoch === undefined ? undefined : epochAhead(epoch, parts.now())
+  if (ahead !== undefined) return { host, reason: futureEpoch(entry.edge, ahead) }
   if (epoch !== undefined && epoch !== newest && !otherEpochs) return { host, reason: otherEpoch(epoch, newest) }
   return adopt(entry, parts, remembered.get(host)).catch((error: unknown) => ({
     host,
     reason: error instanceof NotOurs ? error.message : sentenceOf(error),
   }))
 }
+
+const futureEpoch = (edge: string, ahead: string): string =>
+  `Edge ${edge} tells an epoch for it that is ${ahead} ahead of the clock of this machine. Compare the clocks of both machines.`
 
 const otherEpoch = (epoch: number, newest: number): string =>
   `It was changed last by the store of epoch ${epoch}, and other hosts by that of epoch ${newest}. ` +
@@ -225,8 +229,11 @@ function ownRecords(
 
 async function certificateFor(entry: FoundEntry, parts: RebuildParts): Promise<ChosenCertificate> {
   const found = await parts.certificateOf(entry)
-  if (!found) throw new NotOurs('Its certificate is neither in a folder of certificates nor on the edge.')
-  return chosen(found, found.issued ? 'issued' : 'installed')
+  if (!found)
+    throw new NotOurs(
+      `Edge ${entry.edge} does not show the certificate that the entry names, or that certificate is not for this host.`,
+    )
+  return found
 }
 
 function changesOf(

@@ -8,8 +8,8 @@ export interface RestoreParts extends StatePlaces {
   readonly restoreStore: (content: SnapshotContent) => Promise<CopyReport>
   /** Rejects with a sentence if the store has rows or cannot be used. Called before anything is written. */
   readonly assertEmpty: () => Promise<void>
-  /** Begins an epoch above those that agents tell. Resolves with it, and with the servers whose agents did not answer. */
-  readonly riseAboveAgents: () => Promise<{ readonly epoch: number; readonly silent: readonly string[] }>
+  /** Begins an epoch above those that agents tell. Resolves with it, and with the agents whose epoch is not known. */
+  readonly riseAboveAgents: () => Promise<{ readonly epoch: number } & Pick<RestoreReport, 'silent'>>
   /** Writes the audit line. */
   readonly note: (report: RestoreReport) => Promise<void>
 }
@@ -22,8 +22,8 @@ export interface RestoreReport {
   readonly epoch: { readonly from: number; readonly to: number }
   readonly tables: readonly CopiedTable[]
   readonly files: { readonly written: number; readonly same: number }
-  /** Servers whose agents did not tell their epoch. */
-  readonly silent: readonly string[]
+  /** Agents that did not tell their epoch, or one that is not believed. The reason is a sentence. */
+  readonly silent: readonly { readonly server: string; readonly reason: string }[]
 }
 
 /** What a whole look at a backup has found. */

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { nginxConfig } from '../../../lab/nginx-config.ts'
 import { GATHERED_FOLDERS } from '../../../src/edge/config/gathered.ts'
 import { adoptedFile, adoptedFolder, releasedFolder } from '../../../src/edge/config/layout.ts'
-import { EDGE_POINTS, type Edge, type EdgeFile, type Site, type SiteCertificate } from '../../../src/edge/contract.ts'
+import { EDGE_POINTS, type Edge, type EdgeFile, type Site, type SitePair } from '../../../src/edge/contract.ts'
 import { PresentGeneration } from '../../../src/edge/generations/present.ts'
 import { localEdge } from '../../../src/edge/local.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
@@ -43,7 +43,7 @@ const open = (): Edge =>
       if (!isLoading) throw new Error('The stand-in for nginx is not reloaded.')
     },
   })
-let certificate: SiteCertificate
+let certificate: SitePair
 let edge: Edge
 
 beforeAll(async () => {

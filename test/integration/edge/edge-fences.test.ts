@@ -16,6 +16,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { EdgeFault, type EdgeProposal, isFenced } from '../../../src/edge/contract.ts'
 import { Fences } from '../../../src/edge/files/fences.ts'
 import type { HostFence } from '../../../src/model/run.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { whenAt } from '../../support/edge/edge.ts'
 import { entryOf, startEngine, type TestEngine } from '../../support/edge/engine.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
@@ -40,7 +41,7 @@ const linesWritten = () =>
 
 describe('the fences of an edge', () => {
   test('refuse a lower fence, and take an equal one and a higher one', async () => {
-    const fences = new Fences(folder.path)
+    const fences = new Fences(folder.path, systemClock)
     await claimed(fences, fence(5))
     await expect(claimed(fences, fence(4))).rejects.toMatchObject(FENCED)
     await claimed(fences, fence(5))
@@ -50,37 +51,50 @@ describe('the fences of an edge', () => {
   })
 
   test('put a later epoch above every number of an earlier one', async () => {
-    const fences = new Fences(folder.path)
-    await claimed(fences, fence(900, 1_790_000_000_000))
-    await claimed(fences, fence(1, 1_790_000_000_001))
-    await expect(claimed(fences, fence(901, 1_790_000_000_000))).rejects.toMatchObject(FENCED)
+    const fences = new Fences(folder.path, systemClock)
+    await claimed(fences, fence(900, 1_700_000_000_000))
+    await claimed(fences, fence(1, 1_700_000_000_001))
+    await expect(claimed(fences, fence(901, 1_700_000_000_000))).rejects.toMatchObject(FENCED)
+  })
+
+  // Rows 32 and 38 of the threats: an epoch only grows, so one of the far future would refuse every run after it.
+  test('refuse an epoch of the far future, and say by how much the clocks differ', async () => {
+    const now = Date.parse('2026-01-01T00:00:00Z')
+    const fences = new Fences(folder.path, { now: () => now })
+    await claimed(fences, fence(1, now + 86_400_000))
+    for (const epoch of [now + 86_400_001, Number.MAX_SAFE_INTEGER])
+      await expect(async () => claimed(fences, fence(1, epoch))).rejects.toMatchObject({ kind: 'change_invalid' })
+    await expect(async () => claimed(fences, fence(1, now + 2 * 86_400_000))).rejects.toThrow(
+      'is 2 days ahead of the clock of this edge (2026-01-01T00:00:00.000Z)',
+    )
+    await claimed(fences, fence(2, now + 86_400_000))
   })
 
   test('are of one host each, and one stale host refuses the whole change', async () => {
-    const fences = new Fences(folder.path)
+    const fences = new Fences(folder.path, systemClock)
     await claimed(fences, fence(9), fence(1, 1, 'other.lab.test'))
     await expect(claimed(fences, fence(2, 1, 'other.lab.test'), fence(8))).rejects.toMatchObject(FENCED)
     expect(linesWritten()).toHaveLength(2)
   })
 
   test('outlive the process, and are seen by another one that has read before', async () => {
-    const [one, other] = [new Fences(folder.path), new Fences(folder.path)]
+    const [one, other] = [new Fences(folder.path, systemClock), new Fences(folder.path, systemClock)]
     await claimed(one, fence(1))
     await claimed(other, fence(2))
     await expect(claimed(one, fence(1))).rejects.toMatchObject(FENCED)
-    await expect(claimed(new Fences(folder.path), fence(1))).rejects.toMatchObject(FENCED)
+    await expect(claimed(new Fences(folder.path, systemClock), fence(1))).rejects.toMatchObject(FENCED)
   })
 
   test('refuse a claim that is overtaken while it waits for the disk', async () => {
     const [lower, higher] = await Promise.allSettled(
-      [1, 2].map((number) => claimed(new Fences(folder.path), fence(number))),
+      [1, 2].map((number) => claimed(new Fences(folder.path, systemClock), fence(number))),
     )
     expect(lower).toMatchObject({ status: 'rejected', reason: FENCED })
     expect(higher).toMatchObject({ status: 'fulfilled' })
   })
 
   test('are read from the beginning when the file was written anew, also in the same inode', async () => {
-    const fences = new Fences(folder.path)
+    const fences = new Fences(folder.path, systemClock)
     await claimed(fences, fence(1))
     const { ino, size } = statSync(fencesFile())
     writeFileSync(fencesFile(), `# Fences of another file\n1 9 ${HOST};\n${'\n'.repeat(size)}`)
@@ -89,32 +103,32 @@ describe('the fences of an edge', () => {
   })
 
   test('lose nothing that another process appends while the file is written anew', async () => {
-    const fences = new Fences(folder.path, 0)
+    const fences = new Fences(folder.path, { ...systemClock, spareLines: 0 })
     for (const number of [1, 2]) await claimed(fences, fence(number))
     const compacting = claimed(fences, fence(3))
     while (readdirSync(path('.staging')).length === 0) await setImmediate()
     appendFileSync(fencesFile(), '\n1 50 late.lab.test;\n')
     await compacting
     expect(linesWritten()).toEqual([`1 3 ${HOST};`, '1 50 late.lab.test;'])
-    for (const reader of [fences, new Fences(folder.path)])
+    for (const reader of [fences, new Fences(folder.path, systemClock)])
       await expect(claimed(reader, fence(49, 1, 'late.lab.test'))).rejects.toMatchObject({ kind: 'fenced' })
   })
 
   test('survive a line that a crash cut off at any place', async () => {
-    await claimed(new Fences(folder.path), fence(41))
+    await claimed(new Fences(folder.path, systemClock), fence(41))
     const whole = readFileSync(fencesFile(), 'latin1')
     const torn = `\n1 777 ${HOST};`
     for (let length = 1; length < torn.length; length += 1) {
       writeFileSync(fencesFile(), whole + torn.slice(0, length))
-      const fences = new Fences(folder.path)
+      const fences = new Fences(folder.path, systemClock)
       await claimed(fences, fence(42))
-      await expect(claimed(new Fences(folder.path), fence(41))).rejects.toMatchObject(FENCED)
+      await expect(claimed(new Fences(folder.path, systemClock), fence(41))).rejects.toMatchObject(FENCED)
       await expect(claimed(fences, fence(41))).rejects.toMatchObject(FENCED)
     }
   })
 
   test('take text that is no fence for nothing', async () => {
-    const fences = new Fences(folder.path)
+    const fences = new Fences(folder.path, systemClock)
     await claimed(fences, fence(1))
     appendFileSync(fencesFile(), `\n1 x ${HOST};\n-1 9 ${HOST};\n1 9;\n\0\n1 9 ${HOST} more;\n`)
     await claimed(fences, fence(2))
@@ -123,17 +137,19 @@ describe('the fences of an edge', () => {
   test('are not written through a link, and are for their owner alone', async () => {
     writeFileSync(path('victim'), 'untouched')
     symlinkSync(path('victim'), fencesFile())
-    await expect(claimed(new Fences(folder.path), fence(1))).rejects.toMatchObject({ kind: 'changed_meanwhile' })
+    await expect(claimed(new Fences(folder.path, systemClock), fence(1))).rejects.toMatchObject({
+      kind: 'changed_meanwhile',
+    })
     expect(readFileSync(path('victim'), 'utf8')).toBe('untouched')
     rmSync(fencesFile())
-    await claimed(new Fences(folder.path), fence(1))
+    await claimed(new Fences(folder.path, systemClock), fence(1))
     expect(statSync(fencesFile()).mode & 0o777).toBe(0o600)
   })
 
   test('of 10,000 hosts cost one line per change, and the file is written anew when half of it is out of date', async () => {
     const hosts = Array.from({ length: 10_000 }, (_, i) => `h${i}.lab.test`)
     const all = (number: number) => hosts.map((host) => fence(number, 1, host))
-    const [fences, other] = [new Fences(folder.path), new Fences(folder.path)]
+    const [fences, other] = [new Fences(folder.path, systemClock), new Fences(folder.path, systemClock)]
     await claimed(fences, ...all(1))
     const before = statSync(fencesFile())
     await claimed(fences, fence(2, 1, 'h7.lab.test'))
@@ -142,7 +158,7 @@ describe('the fences of an edge', () => {
     await claimed(fences, ...all(4))
     expect(linesWritten()).toHaveLength(10_000)
     expect(readdirSync(path('.staging'))).toEqual([])
-    for (const reader of [fences, other, new Fences(folder.path)])
+    for (const reader of [fences, other, new Fences(folder.path, systemClock)])
       await expect(claimed(reader, fence(3, 1, 'h9999.lab.test'))).rejects.toMatchObject({ kind: 'fenced' })
   })
 
@@ -156,7 +172,9 @@ describe('the fences of an edge', () => {
     expect(overtaken).toEqual([])
     const highest = (host: string) => Math.max(...taken.filter((one) => one.host === host).map(({ number }) => number))
     for (const host of new Set(taken.map((one) => one.host)))
-      await expect(claimed(new Fences(folder.path), fence(highest(host) - 1, 1, host))).rejects.toSatisfy(isFenced)
+      await expect(claimed(new Fences(folder.path, systemClock), fence(highest(host) - 1, 1, host))).rejects.toSatisfy(
+        isFenced,
+      )
     expect(readdirSync(path('.staging'))).toEqual([])
   })
 })
@@ -173,7 +191,7 @@ describe('a change with fences', () => {
   const overtake = () => appendFileSync(join(at.folder, '.fences'), `\n1 2 ${HOST};\n`)
 
   test('writes nothing when a newer run has the host, or gets it while its generation is tested', async () => {
-    await claimed(new Fences(at.folder), fence(2))
+    await claimed(new Fences(at.folder, systemClock), fence(2))
     await expect(under(1)).rejects.toMatchObject(FENCED)
     rmSync(join(at.folder, '.fences'))
     await expect(under(1, whenAt('before-swap', overtake))).rejects.toMatchObject(FENCED)

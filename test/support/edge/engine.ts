@@ -22,7 +22,7 @@ export async function startEngine(parts: Partial<EngineParts> = {}) {
     server: '23',
     clock: systemClock,
     present,
-    fences: new Fences(folder),
+    fences: new Fences(folder, systemClock),
     exclusive: (work) => work({ assertHeld: () => undefined }),
     base: ({ number }) => `# Made by Drawbridge: generation ${number}. Of a test.\n`,
     adapt: () => false,

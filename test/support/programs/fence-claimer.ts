@@ -8,7 +8,7 @@ import { isFenced } from '../../../src/edge/contract.ts'
 import { Fences } from '../../../src/edge/files/fences.ts'
 
 const [folder = ''] = process.argv.slice(2)
-const fences = new Fences(folder, 10)
+const fences = new Fences(folder, { now: Date.now, spareLines: 10 })
 const now = () => Number(process.hrtime.bigint())
 const outcomes: unknown[] = []
 
