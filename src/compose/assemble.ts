@@ -250,7 +250,7 @@ export const open = (config: Config, options: OpenOptions): Promise<Store> => op
 export const settingOf = ({ store }: Config): StoreSetting =>
   store.kind === 'sqlite' ? store : { kind: 'postgres', url: store.url.reveal() }
 
-type Secrets = OrderSecrets & Pick<Vault, 'keyIds'> & Pick<SharedPairs, 'update'>
+type Secrets = OrderSecrets & SecretShelf & Pick<Vault, 'keyIds'> & Pick<SharedPairs, 'update'>
 
 /** The sealed secrets alone, for commands. The store stays open until `close`. */
 export async function openShelf(config: Config): Promise<SecretShelf & { readonly close: () => Promise<void> }> {
@@ -259,7 +259,7 @@ export async function openShelf(config: Config): Promise<SecretShelf & { readonl
     const vault = await Vault.open({ store, file: config.storeKeyFile, now: systemClock.now })
     return {
       read: (name) => vault.read(name),
-      put: (name, text) => vault.put(name, text),
+      change: (name, next) => vault.change(name, next),
       putOnce: (name, text) => vault.putOnce(name, text),
       close: () => store.close(),
     }
@@ -277,6 +277,7 @@ async function openSecrets({ storeKeyFile, stateDir }: Config, store: Store, { n
   return {
     read: (name) => vault.read(name),
     put: (name, text) => vault.put(name, text),
+    change: (name, next) => vault.change(name, next),
     putOnce: (name, text) => vault.putOnce(name, text),
     drop: (name) => vault.drop(name),
     keyIds: () => vault.keyIds(),

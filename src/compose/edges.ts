@@ -147,14 +147,16 @@ export function agentClient({ server, agent, trust, clock }: RemoteSetting, log:
     server,
     clock,
     at:
-      'socket' in agent ? agent : { ...agent, tls: { identity: () => trust.identity(server), onDue: () => replace() } },
+      'socket' in agent
+        ? agent
+        : { ...agent, tls: { identity: () => trust.identity(server), onDue: (shown) => replace(shown) } },
     onAway: (reason) =>
       log.warn({ event: 'edge_agent_away', server, reason }, `The agent of edge ${server} does not answer.`),
     onBack: ({ version }) =>
       log.info({ event: 'edge_agent_back', server, version }, `The agent of edge ${server} answers again.`),
   })
-  const replace = once(() =>
-    replaceCertificate(client, trust).then(
+  const replace = once((shown: string) =>
+    replaceCertificate(client, trust, shown).then(
       () =>
         log.info({ event: 'edge_certificate_replaced', server }, `The agent of edge ${server} has a new certificate.`),
       (error: unknown) =>
@@ -167,20 +169,20 @@ export function agentClient({ server, agent, trust, clock }: RemoteSetting, log:
   return client
 }
 
-async function replaceCertificate(client: AgentClient, trust: EdgeTrust): Promise<void> {
+async function replaceCertificate(client: AgentClient, trust: EdgeTrust, shown: string): Promise<void> {
   const publicKey = await client.call('prepare-key', {})
-  const { certificate } = await trust.replace(client.server, publicKey)
+  const { certificate } = await trust.replace(client.server, publicKey, shown)
   await client.call('install-certificate', certificate)
   client.reconnect()
 }
 
 /** Does nothing while it is under way. */
-function once(work: () => Promise<void>): () => void {
+function once<T>(work: (given: T) => Promise<void>): (given: T) => void {
   let isUnderWay = false
-  return () => {
+  return (given) => {
     if (isUnderWay) return
     isUnderWay = true
-    void work().finally(() => {
+    void work(given).finally(() => {
       isUnderWay = false
     })
   }

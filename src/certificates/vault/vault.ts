@@ -77,6 +77,16 @@ export class Vault {
     })
   }
 
+  /** Puts what `next` makes of what is stored. Nobody changes it in between. What `next` throws leaves it as it is. */
+  async change(name: string, next: (stored: string | undefined) => string): Promise<void> {
+    const { store, now } = this.#parts
+    await store.transaction(async (session) => {
+      const keyId = await session.holdSealingKey()
+      const present = await session.findSecret(name)
+      await session.putSecret(this.#seal(name, next(present && this.unseal(present)), keyId), now())
+    })
+  }
+
   drop(name: string): Promise<void> {
     return this.#parts.store.deleteSecret(name)
   }

@@ -112,7 +112,7 @@ function lazyTrust(config: Config, { now }: Clock): EdgeTrust {
   return new EdgeTrust({
     shelf: {
       read: async (name) => (await once()).read(name),
-      put: async (name, text) => (await once()).put(name, text),
+      change: async (name, next) => (await once()).change(name, next),
       putOnce: async (name, text) => (await once()).putOnce(name, text),
     },
     instance: 'console',

@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto'
+import { Fault } from '../../model/errors.ts'
 import {
   Authority,
   type AuthorityPem,
@@ -11,7 +12,8 @@ import {
 /** Where the authority and what it has enrolled are kept, sealed and shared by all instances. */
 export interface SecretShelf {
   read(name: string): Promise<string | undefined>
-  put(name: string, text: string): Promise<void>
+  /** Puts what `next` makes of what is stored. Nobody changes it in between. What `next` throws leaves it as it is. */
+  change(name: string, next: (stored: string | undefined) => string): Promise<void>
   /** The text that is stored by then: `text`, unless somebody else was faster. */
   putOnce(name: string, text: string): Promise<string>
 }
@@ -26,6 +28,7 @@ export interface ServiceIdentity extends PemIdentity {
 
 const AUTHORITY = 'edge authority'
 const EDITION = 'edge edition'
+const FIRST_EDITION = 1
 const enrolment = (server: string): string => `edge ${server} certificates`
 
 /** While a certificate is replaced, the former one is accepted. Several instances may try to replace it at the same time. */
@@ -73,29 +76,47 @@ export class EdgeTrust {
   /** The certificate of a new agent of the server. That of a former one is not accepted any more. */
   async enroll(server: string, publicKey: string): Promise<{ readonly certificate: string; readonly ca: string }> {
     const issued = await this.#issue(server, publicKey)
-    await this.#setEnrolled(server, [issued.certificate])
+    const { fingerprint256 } = new X509Certificate(issued.certificate)
+    await this.#parts.shelf.change(enrolment(server), () => JSON.stringify([fingerprint256]))
     return issued
   }
 
-  /** A new certificate for the agent that is enrolled. The former one is accepted until the next one is issued. */
-  async replace(server: string, publicKey: string): Promise<{ readonly certificate: string; readonly ca: string }> {
-    const former = await this.#enrolled(server)
+  /**
+   * A new certificate for the agent that showed the certificate `former`, by its fingerprint. The former one is accepted until the
+   * next one is issued. Rejects if it is not accepted any more: what was revoked does not come back by a replacement under way.
+   */
+  async replace(
+    server: string,
+    publicKey: string,
+    former: string,
+  ): Promise<{ readonly certificate: string; readonly ca: string }> {
     const issued = await this.#issue(server, publicKey)
     const { fingerprint256 } = new X509Certificate(issued.certificate)
-    await this.#parts.shelf.put(enrolment(server), JSON.stringify([fingerprint256, ...former].slice(0, MOST_ENROLLED)))
+    await this.#parts.shelf.change(enrolment(server), (stored) => {
+      const enrolled = fingerprintsIn(stored)
+      if (!enrolled.includes(former))
+        throw new Fault(`The certificate of the agent of edge ${server} was revoked meanwhile, so it was not replaced.`)
+      return JSON.stringify([fingerprint256, ...enrolled].slice(0, MOST_ENROLLED))
+    })
     return issued
   }
 
   async revoke(server: string): Promise<boolean> {
-    const had = (await this.#enrolled(server)).length > 0
-    await this.#setEnrolled(server, [])
+    let had = false
+    await this.#parts.shelf.change(enrolment(server), (stored) => {
+      had = fingerprintsIn(stored).length > 0
+      return '[]'
+    })
     return had
   }
 
   /** All instances get new certificates, and agents refuse the former ones as soon as they have seen a new one. */
   async revokeServices(): Promise<number> {
-    const edition = (await this.#edition()) + 1
-    await this.#parts.shelf.put(EDITION, String(edition))
+    let edition = 0
+    await this.#parts.shelf.change(EDITION, (stored) => {
+      edition = Number(stored ?? FIRST_EDITION) + 1
+      return String(edition)
+    })
     return edition
   }
 
@@ -123,15 +144,12 @@ export class EdgeTrust {
   }
 
   async #edition(): Promise<number> {
-    return Number((await this.#parts.shelf.read(EDITION)) ?? 1)
+    return Number((await this.#parts.shelf.read(EDITION)) ?? FIRST_EDITION)
   }
 
   async #enrolled(server: string): Promise<readonly string[]> {
-    return JSON.parse((await this.#parts.shelf.read(enrolment(server))) ?? '[]') as string[]
-  }
-
-  async #setEnrolled(server: string, certificates: readonly string[]): Promise<void> {
-    const fingerprints = certificates.map((pem) => new X509Certificate(pem).fingerprint256)
-    await this.#parts.shelf.put(enrolment(server), JSON.stringify(fingerprints))
+    return fingerprintsIn(await this.#parts.shelf.read(enrolment(server)))
   }
 }
+
+const fingerprintsIn = (stored: string | undefined): readonly string[] => JSON.parse(stored ?? '[]') as string[]

@@ -33,8 +33,8 @@ interface SecureAddress {
 interface AgentTls {
   /** What this service shows now, and which certificates of the agent it accepts. Asked every few seconds. */
   readonly identity: () => Promise<ServiceIdentity>
-  /** Called when the certificate that the agent shows should be replaced. */
-  readonly onDue: () => void
+  /** Called with the fingerprint of the certificate that the agent shows, when it should be replaced. */
+  readonly onDue: (fingerprint: string) => void
 }
 
 export interface AgentClientParts {
@@ -290,7 +290,7 @@ function secureConnect(
       try {
         const certificate = new X509Certificate(raw)
         assertEnrolled(certificate)
-        if (isDueForReplacement(certificate.toString(), clock.now())) tls.onDue()
+        if (isDueForReplacement(certificate.toString(), clock.now())) tls.onDue(certificate.fingerprint256)
         return undefined
       } catch (error) {
         return error instanceof Error ? error : new Error('its certificate cannot be read')

@@ -1,10 +1,11 @@
+import { X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../../lab/free-port.ts'
 import type { Agent } from '../../../src/edge/agent/agent.ts'
 import { SecureListener } from '../../../src/edge/agent/secure-listener.ts'
 import { AgentIdentity } from '../../../src/edge/authority/agent-identity.ts'
-import type { PemIdentity } from '../../../src/edge/authority/authority.ts'
+import { newKey, type PemIdentity } from '../../../src/edge/authority/authority.ts'
 import { joinWith, openEnrolment } from '../../../src/edge/authority/enrolment.ts'
 import { EdgeTrust } from '../../../src/edge/authority/trust.ts'
 import { AgentClient } from '../../../src/edge/remote/agent-client.ts'
@@ -24,7 +25,8 @@ const shelf = () => {
   const kept = new Map<string, string>()
   return {
     read: async (name: string) => kept.get(name),
-    put: async (name: string, text: string) => void kept.set(name, text),
+    change: async (name: string, next: (stored: string | undefined) => string) =>
+      void kept.set(name, next(kept.get(name))),
     putOnce: async (name: string, text: string) => {
       if (!kept.has(name)) kept.set(name, text)
       return kept.get(name) ?? ''
@@ -32,6 +34,8 @@ const shelf = () => {
   }
 }
 const newTrust = () => new EdgeTrust({ shelf: shelf(), instance: 'one', now: Date.now })
+
+const fingerprintOf = (pem = ''): string => new X509Certificate(pem).fingerprint256
 
 const DESCRIBED = {
   ...{ protocol: 1, version: '1', server: '23', boot: 'b', pid: 1, epoch: 0, generation: null },
@@ -145,7 +149,7 @@ test('a new certificate is installed over the connection, and only for the key o
   const publicKey = await client.call('prepare-key', {})
   const { certificate: foreign } = await newTrust().enroll('23', publicKey)
   await expect(client.call('install-certificate', foreign)).rejects.toThrow()
-  const { certificate } = await trust.replace('23', publicKey)
+  const { certificate } = await trust.replace('23', publicKey, fingerprintOf(identity.read()?.cert))
   await client.call('install-certificate', certificate)
   await until('the new certificate is shown', async () => {
     const seen = await trust.identity('23')
@@ -158,6 +162,34 @@ test('a new certificate is installed over the connection, and only for the key o
     return (
       (await new AgentClient({ clock: systemClock, server: '23', at }).call('generation', {}).catch(() => '')) === 'one'
     )
+  })
+})
+
+describe('while the certificate of an agent is replaced', () => {
+  const shownBy = async (of: EdgeTrust, certificate: string) =>
+    (await of.identity('23')).assertEnrolled(new X509Certificate(certificate))
+
+  /** The agent has shown its certificate and prepared a new key. `meanwhile`: what an administrator does then. */
+  const replaced = async (meanwhile: (of: EdgeTrust) => Promise<unknown>) => {
+    const of = newTrust()
+    const former = (await of.enroll('23', newKey().publicKey)).certificate
+    const done = await meanwhile(of)
+    const issued = await of.replace('23', newKey().publicKey, fingerprintOf(former)).catch((error: unknown) => error)
+    return { of, done, former, issued }
+  }
+
+  // Row 37 of the threats.
+  test('a revocation stays', async () => {
+    const { of, former, issued } = await replaced((trusted) => trusted.revoke('23'))
+    expect(issued).toMatchObject({ message: expect.stringContaining('was revoked meanwhile') })
+    await expect(shownBy(of, former)).rejects.toThrow('it was revoked')
+  })
+
+  test('the agent that is enrolled in its place is the only one', async () => {
+    const { of, former, done, issued } = await replaced((trusted) => trusted.enroll('23', newKey().publicKey))
+    expect(issued).toBeInstanceOf(Error)
+    await expect(shownBy(of, former)).rejects.toThrow('it was revoked')
+    await shownBy(of, (done as { certificate: string }).certificate)
   })
 })
 
