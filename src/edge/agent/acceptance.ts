@@ -46,6 +46,9 @@ export class Acceptance {
 
   /** Rejects with `change_invalid` at the first file that is not taken. */
   async assertAcceptable(files: readonly EdgeFile[]): Promise<void> {
+    // What is judged must be what is done: of one path twice, one text would be judged and the other one written.
+    const twice = repeated(files.map(({ path }) => path))
+    if (twice !== undefined) throw refused(twice, 'It is named twice')
     const contents = new Map(files.map(({ path, content }) => [path, content]))
     for (const file of files) {
       const parsed = pathOf(file.path)
@@ -177,7 +180,14 @@ function matching(certificatePem: string, keyPem: string): X509Certificate | str
   }
 }
 
-function pathOf(path: string): Path {
+/** The first text that is there more than once. */
+export function repeated(texts: readonly string[]): string | undefined {
+  const seen = new Set<string>()
+  return texts.find((text) => seen.size === seen.add(text).size)
+}
+
+/** Throws `change_invalid` for a path that is none of an edge. */
+export function pathOf(path: string): Path {
   try {
     return parsePath(path)
   } catch {

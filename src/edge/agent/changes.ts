@@ -1,8 +1,9 @@
+import { escapeText } from '../../model/escape-text.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import { LruCache } from '../../primitives/lru-cache.ts'
 import { type Edge, EdgeFault, type EdgePoint } from '../contract.ts'
 import type { WireChange, WireVerdict } from '../wire/verbs.ts'
-import type { Acceptance } from './acceptance.ts'
+import { type Acceptance, pathOf, repeated } from './acceptance.ts'
 
 const MOST_KNOWN = 20_000
 /** How long a question for a verdict waits for a change that is under way. */
@@ -59,6 +60,7 @@ export class Changes {
     const endsAt = clock.monotonic() + (heldForMs ?? Number.POSITIVE_INFINITY)
     await edge.change({
       propose: async () => {
+        assertFenced(files, fences)
         await acceptance.assertAcceptable(files)
         return { files, expected, replacesLinks, mends }
       },
@@ -83,3 +85,17 @@ const WITHDRAWN: WireVerdict = {
   state: 'refused',
   fault: { kind: 'change_invalid', sentence: 'The sender of this change has given it up.' },
 }
+
+/** Every host that a change touches has one fence: without it, a run that another one has overtaken would go unseen. */
+function assertFenced(files: WireChange['files'], fences: WireChange['fences']): void {
+  const hosts = new Set(fences.map(({ host }) => host))
+  const twice = repeated(fences.map(({ host }) => host))
+  if (twice !== undefined) throw unfenced(twice, 'two fences')
+  for (const { path } of files) {
+    const parsed = pathOf(path)
+    if ('host' in parsed && !hosts.has(parsed.host)) throw unfenced(parsed.host, 'no fence')
+  }
+}
+
+const unfenced = (host: string, has: string): EdgeFault =>
+  new EdgeFault('change_invalid', `The agent does not accept a change of ${escapeText(host)} with ${has} for it.`)

@@ -4,6 +4,7 @@ import { type Server as SecureServer, createServer as secureServer } from 'node:
 import type { Socket } from 'node:net'
 import { Compile } from 'typebox/compile'
 import type { Clock } from '../../primitives/clock.ts'
+import { unsafeKeyIn } from '../../primitives/json-keys.ts'
 import type { PemIdentity } from '../authority/authority.ts'
 import { PATH_OF, VERBS, type Verb, type WireChangeLine } from '../wire/verbs.ts'
 import { type Agent, InvalidMessage, wireFault } from './agent.ts'
@@ -141,8 +142,16 @@ async function bodyOf(request: IncomingMessage, length: number): Promise<Buffer>
 }
 
 function parsed(body: Buffer): unknown {
+  const text = body.toString()
+  const message = valueIn(text)
+  const unsafe = unsafeKeyIn(text)
+  if (unsafe !== undefined) throw new InvalidMessage(unsafe)
+  return message
+}
+
+function valueIn(text: string): unknown {
   try {
-    return JSON.parse(body.toString())
+    return JSON.parse(text)
   } catch {
     throw new InvalidMessage('The message is not JSON.')
   }

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import type { HostFence } from '../../model/run.ts'
 import { untilAborted } from '../../primitives/abort.ts'
-import { EdgeFault, type EdgeProposal } from '../contract.ts'
+import { parsePath } from '../config/layout.ts'
+import { EdgeFault, type EdgeFile, type EdgeProposal } from '../contract.ts'
 import type { WireVerdict } from '../wire/verbs.ts'
 import { type AgentClient, NoAnswer } from './agent-client.ts'
 
@@ -39,7 +41,7 @@ export async function changeThrough(client: AgentClient, proposal: EdgeProposal)
 async function sendOnce(client: AgentClient, proposal: EdgeProposal): Promise<WireVerdict> {
   const { files, expected, replacesLinks = false, mends = false } = await proposal.propose()
   const id = randomBytes(16).toString('hex')
-  await client.describe()
+  const fences = proposal.fences ?? (await presentFences(client, files))
   await proposal.ensureHeld?.()
   proposal.assertHeld()
   const heldForMs = proposal.heldForMs ? Math.max(0, Math.floor(proposal.heldForMs()) - MARGIN_MS) : null
@@ -57,7 +59,7 @@ async function sendOnce(client: AgentClient, proposal: EdgeProposal): Promise<Wi
         expected: expected.map(({ path, hash }) => ({ path, hash })),
         replacesLinks,
         mends,
-        fences: (proposal.fences ?? []).map(({ host, epoch, number }) => ({ host, epoch, number })),
+        fences: fences.map(({ host, epoch, number }) => ({ host, epoch, number })),
       },
       (line) => {
         if ('point' in line) proposal.reached?.(line.point)
@@ -67,6 +69,18 @@ async function sendOnce(client: AgentClient, proposal: EdgeProposal): Promise<Wi
     if (!(error instanceof NoAnswer)) throw error
     return verdictOf(client, id, error, proposal.signal)
   }
+}
+
+/** A person who restores a backup has no run. What newer runs change meanwhile is refused to him as to every other. */
+async function presentFences(client: AgentClient, files: readonly EdgeFile[]): Promise<readonly HostFence[]> {
+  const hosts = new Set(
+    files.flatMap(({ path }) => {
+      const parsed = parsePath(path)
+      return 'host' in parsed ? [parsed.host] : []
+    }),
+  )
+  const known = new Map((await client.call('fences-of', [...hosts])).map((fence) => [fence.host, fence]))
+  return [...hosts].map((host) => known.get(host) ?? { host, epoch: 0, number: 0 })
 }
 
 async function verdictOf(

@@ -75,9 +75,11 @@ const changeOf = (files: readonly Sent[], more: Record<string, unknown> = {}) =>
   expected: files.map(({ path }) => ({ path, hash: null })),
   replacesLinks: false,
   mends: false,
-  fences: [],
+  fences: [...new Set(files.flatMap(({ path }) => hostIn(path) ?? []))].map((host) => ({ host, epoch: 1, number: 1 })),
   ...more,
 })
+
+const hostIn = (path: string): string | undefined => /([a-z0-9-]+\.lab\.test)/.exec(path)?.[1]
 
 /** The last line of the answer. */
 async function changed(message: unknown, at = socket): Promise<unknown> {
@@ -149,6 +151,42 @@ describe('entries', () => {
     expect(await changed(changeOf([{ path: `hosts/${HOST}.conf`, content }]))).toEqual(refusedAs('change_invalid'))
     expect(await changed(changeOf([{ path: `released/${HOST}.conf`, content }]))).toEqual(refusedAs('change_invalid'))
     expect(existsSync(`${folder()}-released/${HOST}.conf`)).toBe(false)
+  })
+
+  // Row 36 of the threats: text hidden beside what is judged.
+  test('one path twice is refused, whichever of the two texts is an entry', async () => {
+    const before = generation()
+    const path = `entries/${HOST}`
+    const [good, bad] = [linesOf(), `${linesOf()}http include /etc/passwd;\n`].map((content) => ({ path, content }))
+    if (!good || !bad) throw new Error('unreachable')
+    for (const files of [
+      [bad, good],
+      [good, bad],
+      [good, good],
+      [{ path, content: null }, good],
+    ]) {
+      expect(await changed(changeOf(files))).toEqual(refusedAs('change_invalid'))
+      expect((await askAgent(socket, 'try-out', changeOf(files).files)).body).toContain('"kind":"change_invalid"')
+    }
+    expect(generation()).toBe(before)
+  })
+
+  test('one member twice, or one host with two fences, is refused', async () => {
+    const message = changeOf([{ path: `entries/${HOST}`, content: linesOf() }])
+    const text = JSON.stringify(message)
+    expect((await askAgent(socket, 'change', text.replace('{', '{"files":[],'))).status).toBe(400)
+    const fences = [1, 2].map((number) => ({ host: HOST, epoch: 1, number }))
+    expect(await changed({ ...message, fences })).toEqual(refusedAs('change_invalid'))
+  })
+
+  test('a change of a host without its fence is refused', async () => {
+    const message = changeOf([{ path: `entries/${HOST}`, content: linesOf() }])
+    for (const fences of [[], [{ host: 'other.lab.test', epoch: 1, number: 1 }]])
+      expect(await changed({ ...message, id: randomBytes(16).toString('hex'), fences })).toEqual(
+        refusedAs('change_invalid'),
+      )
+    const removal = changeOf([{ path: `tls/hosts/${HOST}.map`, content: null }], { fences: [] })
+    expect(await changed(removal)).toEqual(refusedAs('change_invalid'))
   })
 
   test('a certificate must be for the host and have its own key', async () => {
