@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { LabDescription } from '../lab/description.ts'
 import type { Lab } from '../lab/lab.ts'
 import { statePaths } from '../lab/state.ts'
-import type { Site, SiteCertificate } from '../src/edge/contract.ts'
+import type { Site, SitePair } from '../src/edge/contract.ts'
 import type { DnsChange, Plan } from '../src/model/exposure.ts'
 import type { ChosenCertificate } from '../src/model/receipt.ts'
 import { stepsToApply } from '../src/plan/steps.ts'
@@ -117,7 +117,7 @@ function backendOf({ backends }: LabDescription): string {
   return `http://${backend.address}:${backend.port}`
 }
 
-type CertificateOf = (host: string) => { readonly site: SiteCertificate; readonly chosen: ChosenCertificate }
+type CertificateOf = (host: string) => { readonly site: SitePair; readonly chosen: ChosenCertificate }
 
 function wildcardOf(lab: Lab): CertificateOf {
   const { certificates } = statePaths(lab.state)

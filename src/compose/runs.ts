@@ -137,9 +137,15 @@ function logProgress(log: Log, { kind, detail }: IssueProgress): void {
 }
 
 /**
- * Loads the chosen pair. A pair that was replaced during the run may have moved: the inventory finds it by fingerprint.
+ * Loads the chosen pair. A pair that was replaced during the run may have moved: the inventory finds it by fingerprint. One that only
+ * edges have is known by its fingerprint alone.
  */
-async function loadPairFrom(inventory: CertificateInventory, chosen: Parameters<StepParts['loadPair']>[0]) {
+const loadPairFrom = async (
+  inventory: CertificateInventory,
+  chosen: Parameters<StepParts['loadPair']>[0],
+): ReturnType<StepParts['loadPair']> => {
+  const { fingerprint, pairOnEdge } = chosen
+  if (pairOnEdge && !(await inventory.withFingerprint(fingerprint))) return { fingerprint }
   return loadPair(chosen).catch(async (error: unknown) => {
     const moved = await inventory.withFingerprint(chosen.fingerprint)
     if (!moved) throw error

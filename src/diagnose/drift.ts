@@ -128,7 +128,7 @@ function servedDifference({ certificate }: Receipt, served: SeenExposure['served
 }
 
 function stockDifference({ certificate }: Receipt, isInStock: boolean): Difference[] {
-  if (!certificate || isInStock) return []
+  if (!certificate || certificate.pairOnEdge || isInStock) return []
   const { certificateFile: field } = certificate
   return [{ part: 'certificate', field, expected: 'present with its key', found: MISSING, overwrite: false }]
 }

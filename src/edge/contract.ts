@@ -27,12 +27,21 @@ export interface Site {
   readonly proof?: string | undefined
 }
 
-export interface SiteCertificate {
-  /** Identifies the pair. Hosts that use the same certificate share one stored pair. */
+/** A certificate with its key. Hosts that use the same certificate share one stored pair, which the fingerprint identifies. */
+export interface SitePair {
   readonly fingerprint: string
   readonly certificatePem: string
   readonly keyPem: string
 }
+
+/** A pair that the edge has already and the service does not: a rebuild asks no edge for a key. */
+interface KeptPair {
+  readonly fingerprint: string
+  readonly certificatePem?: undefined
+  readonly keyPem?: undefined
+}
+
+export type SiteCertificate = SitePair | KeptPair
 
 /**
  * A file of the edge by name, see config/layout.ts; most of them are gathered in larger ones on disk. A null `content` means that
@@ -183,7 +192,7 @@ export interface Edge {
   assertNoDebugLog(): Promise<void>
   /** The files to write for a site, and the files of its former certificate to remove. A certificate that another host uses is kept. */
   filesFor(site: Site): Promise<readonly EdgeFile[]>
-  /** Only the files that give a host its certificate: the pair, and the map entry that names the pair. */
+  /** Only the files that give a host its certificate: the pair, unless the edge keeps it, and the map entry that names it. */
   certificateFiles(host: string, certificate: SiteCertificate): readonly EdgeFile[]
   /** The map entry that names a pair for the host. The pair itself is not needed to write it. */
   certificateEntry(host: string, fingerprint: string): EdgeFile
@@ -205,7 +214,7 @@ export interface Edge {
    * The host's entry as it stands, as files that depend on nothing of ours and lie outside the edge's folder. Empty without an
    * entry. `certificate`: the pair that they get; undefined: the edge's own copy, if there is one.
    */
-  releasedFiles(host: string, certificate?: SiteCertificate): Promise<readonly EdgeFile[]>
+  releasedFiles(host: string, certificate?: SitePair): Promise<readonly EdgeFile[]>
   /** The absolute path of the configuration file among `releasedFiles`. */
   releasedPath(host: string): Promise<string>
   /** Changes with every generation, and when somebody puts another one in its place. */

@@ -17,6 +17,12 @@ export function parseName(text: string): string | undefined {
   return labels.includes(undefined) || name.length > LONGEST_NAME ? undefined : name
 }
 
+/** Whether a certificate may be for this name, in canonical form: a host name, or a wildcard of one label before it. */
+export const isCertificateName = (text: string): boolean => {
+  const name = text.startsWith('*.') ? text.slice(2) : text
+  return parseName(name) === name
+}
+
 /** As `parseName`, for input that people type: an internationalized name (IDN) is accepted, too. */
 export function parseHost(text: string): string | undefined {
   if (isAscii(text)) return parseName(text)

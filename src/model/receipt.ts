@@ -33,6 +33,11 @@ export interface ZoneRecord {
 /** The certificate that a host is served with. It is named by its files: the key itself is never stored. */
 export interface ChosenCertificate {
   readonly fingerprint: string
+  /**
+   * The service has no copy of the pair, so its files have no path. Edges that have it keep it, and when it is due another one is
+   * ordered. Set by a rebuild, which asks no edge for a key.
+   */
+  readonly pairOnEdge?: true
   readonly certificateFile: string
   readonly keyFile: string
   readonly source: 'installed' | 'issued'

@@ -175,8 +175,10 @@ export class EdgeComparison {
  */
 function lags(edge: Edge, { planId, receipt }: Exposure, entry: StandingEntry | undefined): boolean {
   if (!receipt) return false
-  if (!entry?.isInLayout) return true
   const { certificate } = receipt
+  // Nobody can give the edge a pair that only other edges have. It gets the host with the next certificate.
+  if (certificate?.pairOnEdge && entry?.certificate !== edge.certificateId(certificate.fingerprint)) return false
+  if (!entry?.isInLayout) return true
   return (
     entry.planId !== undefined &&
     (entry.planId !== planId || entry.certificate !== (certificate && edge.certificateId(certificate.fingerprint)))

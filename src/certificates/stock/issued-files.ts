@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { isCertificateName } from '../../model/dns-name.ts'
+import { escapeText } from '../../model/escape-text.ts'
 import { syncFolder } from '../../primitives/durable-file.ts'
+import { IssueFault } from '../contract.ts'
 import { makePrivateFolder, writePrivateFile } from './private-file.ts'
 
 /** The files of one order below the state folder. Every folder has mode 0700. */
@@ -50,20 +53,25 @@ export async function installPair(
   name: string,
   pair: { readonly certificatePem: string; readonly keyPem: string },
 ): Promise<{ certificateFile: string; keyFile: string }> {
+  const live = liveFolder(stateDir, name)
   const staged = await makePrivateFolder(order.folder, 'issued')
   await writePrivateFile(join(staged, 'fullchain.pem'), pair.certificatePem)
   await writePrivateFile(join(staged, 'privkey.pem'), pair.keyPem)
   const issued = await makePrivateFolder(stateDir, ISSUED)
-  await replaceFolder(staged, liveFolder(stateDir, name), join(issued, `${PREVIOUS}${digest(name)}`))
+  await replaceFolder(staged, live, join(issued, `${PREVIOUS}${digest(name)}`))
   await syncFolder(issued)
   return issuedPair(stateDir, name)
 }
 
-const liveFolder = (stateDir: string, name: string): string =>
-  join(issuedFolder(stateDir), name.replace('*', '_wildcard'))
+/** The name may come from a store that somebody else wrote: another text than a name would lead to another folder. */
+function liveFolder(stateDir: string, name: string): string {
+  if (!isCertificateName(name))
+    throw new IssueFault('local', `${escapeText(name)} is not a name of a certificate. Nothing was written for it.`)
+  return join(issuedFolder(stateDir), name.replace('*', '_wildcard'))
+}
 
 /** Where the present pair of a name is, once it is installed. */
-export const issuedPair = (stateDir: string, name: string): { certificateFile: string; keyFile: string } => ({
+const issuedPair = (stateDir: string, name: string): { certificateFile: string; keyFile: string } => ({
   certificateFile: join(liveFolder(stateDir, name), 'fullchain.pem'),
   keyFile: join(liveFolder(stateDir, name), 'privkey.pem'),
 })

@@ -1,9 +1,11 @@
 import { X509Certificate } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isCertificateName } from '../../model/dns-name.ts'
 import type { SecretStore, StoredCertificate } from '../../store/ports/secrets.ts'
 import type { PemPair } from '../contract.ts'
 import { digest, installPair, isPreviousPair, issuedFolder } from '../stock/issued-files.ts'
+import { coveringName, describeLeaf } from '../stock/pair.ts'
 import { makePrivateFolder, readIfExists } from '../stock/private-file.ts'
 import { keyNameOf, type Vault } from './vault.ts'
 
@@ -67,7 +69,9 @@ export class SharedPairs {
     // Read first: what is stored meanwhile is found by the next look.
     const version = await store.certificatesVersion()
     const local = Map.groupBy(await localPairs(stateDir), ({ firstName }) => firstName)
-    const stored = Map.groupBy(await store.listCertificates(), ({ firstName }) => firstName)
+    // Whoever can write to the store must not choose a folder here, or put a pair in the place of another host's.
+    const certificates = (await store.listCertificates()).filter(isOfItsName)
+    const stored = Map.groupBy(certificates, ({ firstName }) => firstName)
     for (const name of new Set([...local.keys(), ...stored.keys()]))
       await this.#bringName(name, local.get(name) ?? [], stored.get(name) ?? [])
     this.#version = version
@@ -127,6 +131,16 @@ async function localPair(folder: string, name: string): Promise<LocalPair | unde
     }
   } catch {
     return undefined
+  }
+}
+
+function isOfItsName({ firstName, fingerprint, chain }: StoredCertificate): boolean {
+  try {
+    const leaf = leafOf(chain)
+    const isFor = describeLeaf(leaf).names.includes(firstName) || coveringName(leaf, firstName) !== undefined
+    return isCertificateName(firstName) && isFor && leaf.fingerprint256 === fingerprint
+  } catch {
+    return false
   }
 }
 

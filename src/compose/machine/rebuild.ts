@@ -1,13 +1,8 @@
-import { X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
-import type { CertificateInventory, InstalledCertificate, PemPair } from '../../certificates/contract.ts'
-import { installPair, issuedPair } from '../../certificates/stock/issued-files.ts'
-import { describeLeaf } from '../../certificates/stock/pair.ts'
-import { makePrivateFolder } from '../../certificates/stock/private-file.ts'
 import type { Config } from '../../config/config.ts'
 import { zoneOf } from '../../config/zones.ts'
 import { blockFile, linesFile } from '../../edge/config/layout.ts'
-import type { Edge, EdgeFile } from '../../edge/contract.ts'
+import type { Edge } from '../../edge/contract.ts'
 import type { HostFence } from '../../model/run.ts'
 import {
   type Findings,
@@ -17,6 +12,7 @@ import {
   type RebuildParts,
   type RebuildReport,
 } from '../../operate/keep/rebuild.ts'
+import { servedCertificate } from '../../operate/keep/served-certificate.ts'
 import { resolveRequest } from '../../plan/desired.ts'
 import { stepsToApply } from '../../plan/steps.ts'
 import { systemClock } from '../../primitives/clock.ts'
@@ -36,30 +32,18 @@ const PATIENCE_MS = 15_000
  */
 export async function rebuildFrom(config: Config, options: RebuildOptions): Promise<RebuildReport> {
   return holdingState(config.stateDir, async () => {
-    const rescued: Rescued = new Map()
-    const found = await withLook(config, rescued, options)
+    const found = await withLook(config, options)
     if (!(await options.confirm(found)) || found.adoptions.length === 0) return { ...found, epoch: undefined }
-    await install(config.stateDir, rescued)
     return { ...found, epoch: await enter(config, found) }
   })
 }
 
-/** Pairs that only an edge has, by fingerprint. */
-type Rescued = Map<string, { readonly firstName: string; readonly pair: PemPair }>
-
-async function install(stateDir: string, rescued: Rescued): Promise<void> {
-  for (const { firstName, pair } of rescued.values()) {
-    const folder = await makePrivateFolder(stateDir, 'acme', 'rebuilt')
-    await installPair(stateDir, { folder, key: '' }, firstName, pair)
-  }
-}
-
 /** The look needs a store that is open. Where there is none, one is made for the time of the look, in a folder of its own. */
-async function withLook(config: Config, rescued: Rescued, options: RebuildOptions): Promise<Findings> {
+async function withLook(config: Config, options: RebuildOptions): Promise<Findings> {
   const look = async (looking: Config, upgrade: boolean) => {
     const claim = { name: 'console', process: 'console', release: () => undefined }
     const parts = await assemble(looking, createLog('silent', secretsOf(config)), { claim, upgrade })
-    return lookAtWorld(worldOf(config, parts, rescued), options).finally(() => parts.store.close())
+    return lookAtWorld(worldOf(config, parts), options).finally(() => parts.store.close())
   }
   // A store of another schema version is refused: only the service upgrades one.
   if ((await schemaVersion(settingOf(config))) > 0) return look(config, false)
@@ -96,7 +80,7 @@ async function enter(config: Config, { adoptions, left }: Findings): Promise<num
 }
 
 /** What a look uses of the service. None of it changes an edge or a zone. */
-function worldOf(config: Config, parts: Assembly, rescued: Rescued): RebuildParts {
+function worldOf(config: Config, parts: Assembly): RebuildParts {
   const settings = planSettings(config)
   const edges = [parts.primary, parts.secondary].flatMap((edge) => edge ?? [])
   const edgeOf = (server: string): Edge => {
@@ -134,11 +118,12 @@ function worldOf(config: Config, parts: Assembly, rescued: Rescued): RebuildPart
       const { ttl, publish } = settings.zones.get(canonical.zone) ?? { ttl: 60, publish: [] }
       return { request: canonical, url, published: publish, ttl }
     },
-    certificateOf: (entry) => certificateOf(config, entry, { edge: edgeOf(entry.edge), rescued, ...parts }),
+    certificateOf: (entry) =>
+      servedCertificate(entry, { edge: edgeOf(entry.edge), inventory: parts.inventory, now: systemClock.now() }),
     healthOf: (entry) => healthOf(edgeOf(entry.edge), entry),
     filesOf: async (plan, entry, certificate) => {
       const edge = edgeOf(entry.edge)
-      const pair = certificate && (rescued.get(certificate.fingerprint)?.pair ?? (await parts.loadPair(certificate)))
+      const pair = certificate && (await parts.loadPair(certificate))
       const files = await edge.filesFor({ ...siteOf(plan), certificate: pair })
       return edge.hashFiles(files.map(({ path }) => path))
     },
@@ -187,32 +172,3 @@ async function healthOf(edge: Edge, { host, record }: FoundEntry): Promise<strin
   }
   return '/'
 }
-
-interface CertificateSources {
-  readonly edge: Edge
-  readonly inventory: CertificateInventory
-  readonly rescued: Rescued
-}
-
-/** The pair that the entry names: from the folders or, where they are lost too, from the edge's own copy. */
-async function certificateOf(
-  { stateDir }: Config,
-  { host, certificate: id }: FoundEntry,
-  { edge, inventory, rescued }: CertificateSources,
-): Promise<InstalledCertificate | undefined> {
-  const covering = await inventory.covering(host, systemClock.now())
-  if (covering && edge.certificateId(covering.fingerprint) === id) return covering
-  const files = await edge.releasedFiles(host)
-  const [certificatePem, keyPem] = [pemIn(files, 'crt'), pemIn(files, 'key')]
-  if (certificatePem === undefined || keyPem === undefined) return undefined
-  const described = describeLeaf(new X509Certificate(certificatePem))
-  const { fingerprint, names } = described
-  const installed = await inventory.withFingerprint(fingerprint)
-  if (installed) return installed
-  const firstName = names[0] ?? host
-  rescued.set(fingerprint, { firstName, pair: { certificatePem, keyPem, fingerprint } })
-  return { ...described, issued: true, ...issuedPair(stateDir, firstName) }
-}
-
-const pemIn = (files: readonly EdgeFile[], ending: string): string | undefined =>
-  files.find(({ path }) => path.endsWith(`.${ending}`))?.content ?? undefined

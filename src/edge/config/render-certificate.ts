@@ -1,4 +1,4 @@
-import type { EdgeFile, SiteCertificate } from '../contract.ts'
+import type { EdgeFile, SiteCertificate, SitePair } from '../contract.ts'
 import { hostEntry, MAX_PARTS, type PemKind, pemFile } from './layout.ts'
 
 /** 48 lines of at most 65 characters are below the 4,096 characters that nginx allows for one value. */
@@ -13,14 +13,14 @@ export function certificateId(fingerprint: string): string {
   return fingerprint.replaceAll(':', '').slice(0, 32).toLowerCase()
 }
 
-/** The files with the certificate and its key, and the map entry that names them for the host. */
+/** The files with the certificate and its key, unless the edge keeps them, and the map entry that names them for the host. */
 export const renderCertificate = (host: string, certificate: SiteCertificate): EdgeFile[] => [
-  ...renderPair(certificate),
+  ...(certificate.keyPem === undefined ? [] : renderPair(certificate)),
   renderEntry(host, certificate.fingerprint),
 ]
 
 /** Throws for a text that is not PEM. */
-export function renderPair({ fingerprint, certificatePem, keyPem }: SiteCertificate): EdgeFile[] {
+export function renderPair({ fingerprint, certificatePem, keyPem }: SitePair): EdgeFile[] {
   const id = certificateId(fingerprint)
   return [...renderPem('certificate', id, certificatePem), ...renderPem('key', id, keyPem)]
 }

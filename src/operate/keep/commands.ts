@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { Config } from '../../config/config.ts'
+import type { Receipt } from '../../model/receipt.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import { type Configured, confirm, onThisMachine, UsageError, withExample, withJson } from '../../terminal/declare.ts'
 import { print, standardOutput } from '../../terminal/print.ts'
@@ -134,7 +135,7 @@ function foundLines({ adoptions, left, known, silent }: Findings): string[] {
     `Found ${count(adoptions.length)} that can be managed again:`,
     ...adoptions.map(({ host, plan: { request }, receipt }) => {
       const { server, port, health, tls } = request
-      const how = tls ? `https, ${receipt.certificate?.ours ? 'renewed here' : 'certificate placed by hand'}` : 'http'
+      const how = tls ? `https, ${renewalOf(receipt)}` : 'http'
       return `  ${host}  server ${server}, port ${port}, health ${health}, ${how}`
     }),
     ...(left.length > 0 ? [`Left as they are, ${count(left.length)}:`] : []),
@@ -147,6 +148,13 @@ function foundLines({ adoptions, left, known, silent }: Findings): string[] {
       : []),
   ]
 }
+
+const renewalOf = ({ certificate }: Receipt): string =>
+  certificate?.pairOnEdge
+    ? 'certificate and key stay on the edge until the next one is ordered'
+    : certificate?.ours
+      ? 'renewed here'
+      : 'certificate placed by hand'
 
 const rebuiltLines = ({ adoptions, epoch }: RebuildReport): string[] =>
   epoch === undefined
@@ -170,8 +178,6 @@ const backupLines = (report: BackupReport): string[] => [
 const restoreLines = (report: RestoreReport): string[] => [
   `Restored ${rowsIn(report)} rows of ${report.storeId} and ${report.files.written} files from ${instant(report.madeAt)}.`,
   `The store begins epoch ${report.epoch.to}: edges refuse changes from the store that was backed up.`,
-  ...(report.silent.length === 0
-    ? []
-    : [`The agents of edges ${report.silent.join(', ')} did not answer, so their epoch is not known.`]),
+  ...report.silent.map(({ server, reason }) => `The epoch of edge ${server} is not known. ${reason}`),
   'Start the service. It writes the hosts to edges that do not have them. Do not start a service on the former store again.',
 ]

@@ -55,7 +55,7 @@ export interface StepParts {
   readonly clock: Clock
 }
 
-type CertificateFiles = Pick<ChosenCertificate, 'fingerprint' | 'certificateFile' | 'keyFile'>
+type CertificateFiles = Pick<ChosenCertificate, 'fingerprint' | 'certificateFile' | 'keyFile' | 'pairOnEdge'>
 
 const DNS_PATIENCE_MS = 8_000
 
@@ -89,6 +89,8 @@ export interface StepContext extends RunSubject {
   readonly plainFiles: (edge: Edge) => Promise<readonly EdgeFile[]>
   /** The files of the host with the certificate that an earlier step chose. */
   readonly secureFiles: (edge: Edge, afters: Afters) => Promise<readonly EdgeFile[]>
+  /** The removal of the host's files. */
+  readonly goneFiles: (edge: Edge) => Promise<readonly EdgeFile[]>
   /** The files of the exposure as its receipt says. */
   readonly formerFiles: (edge: Edge) => Promise<readonly EdgeFile[]>
   /** The pair of a certificate. Its files are read once per run. */
@@ -114,7 +116,11 @@ export function contextOf(given: StepParts, subject: RunSubject): StepContext {
   const pairOf = pairCache(parts.loadPair)
   const proxy = proxyOf(parts, subject, primary, judge)
   const filesOf = async (edge: Edge, of: Plan, certificate: ChosenCertificate | undefined) =>
-    edge.filesFor({ ...siteOf(of), certificate: certificate && (await pairOf(certificate)) })
+    keepingPair(
+      subject,
+      edge,
+      await edge.filesFor({ ...siteOf(of), certificate: certificate && (await pairOf(certificate)) }),
+    )
   return {
     ...subject,
     parts,
@@ -144,6 +150,7 @@ export function contextOf(given: StepParts, subject: RunSubject): StepContext {
     }),
     plainFiles: (edge) => filesOf(edge, plan, undefined),
     secureFiles: (edge, { certificate }) => filesOf(edge, plan, certificate),
+    goneFiles: (edge) => goneFiles(subject, edge),
     formerFiles: (edge) => filesOf(edge, former ?? plan, receipt?.certificate),
     pairOf,
     backedUp: (afters) => fromBackup(parts.shelf, run.runId, afters),
@@ -164,11 +171,27 @@ const SERVES: readonly RunAction[] = ['apply', 'update', 'repair', 'renew']
 const KEEPS_EDITS: readonly RunAction[] = ['apply', 'update', 'remove']
 
 /** The Primary's files that a run may change. */
-async function pathsTouched({ plan, run, members, receipt }: RunSubject, edge: Edge): Promise<readonly string[]> {
+async function pathsTouched(subject: RunSubject, edge: Edge): Promise<readonly string[]> {
+  const { run, members, receipt } = subject
   const applied = run.action === 'renew' ? members.flatMap((member) => member.receipt.files) : (receipt?.files ?? [])
   const paths = applied.map(({ path }) => path)
   if (run.action === 'renew') return [...new Set(paths.filter((path) => edge.isCertificateFile(path)))]
-  return [...new Set([...paths, ...(await edge.filesWithout(plan.host)).map(({ path }) => path)])]
+  return [...new Set([...paths, ...(await goneFiles(subject, edge)).map(({ path }) => path)])]
+}
+
+const goneFiles = async (subject: RunSubject, edge: Edge): Promise<readonly EdgeFile[]> =>
+  keepingPair(subject, edge, await edge.filesWithout(subject.plan.host))
+
+/** Leaves out the removal of a pair that only edges have: no undo could put it back. A converge removes it when no host uses it. */
+function keepingPair(
+  { plan: { host }, receipt }: RunSubject,
+  edge: Edge,
+  files: readonly EdgeFile[],
+): readonly EdgeFile[] {
+  const { certificate } = receipt ?? {}
+  if (!certificate?.pairOnEdge) return files
+  const { path: entry } = edge.certificateEntry(host, certificate.fingerprint)
+  return files.filter(({ path, content }) => content !== null || path === entry || !edge.isCertificateFile(path))
 }
 
 /** How the proxy steps of one run work on both edges. */

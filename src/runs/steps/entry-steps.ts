@@ -71,14 +71,13 @@ export function changeStep(context: StepContext): Step {
 }
 
 /** Removes the entry of the host from the edges. */
-export function takeAwayStep({ plan, receipt, primary, proxy, formerFiles, backedUp }: StepContext): Step {
+export function takeAwayStep({ plan, receipt, primary, proxy, goneFiles, formerFiles, backedUp }: StepContext): Step {
   // After a crash in the middle of a removal only the receipt knows all files of the host.
   const written = receipt?.files ?? []
   const takeAway = proxyStep(proxy, {
     name: 'proxy',
     ours: async (edge) => (edge === primary && written.length > 0 ? written : undefined),
-    wanted: async (edge) =>
-      byPath([...written.map(({ path }) => absent(path)), ...(await edge.filesWithout(plan.host))]),
+    wanted: async (edge) => byPath([...written.map(({ path }) => absent(path)), ...(await goneFiles(edge))]),
     former: async (edge, afters) => {
       const rendered = formerFiles(edge)
       if (edge !== primary) return rendered
@@ -135,14 +134,17 @@ async function assertUneditedOnSecondary({ parts, plan, receipt, formerFiles }: 
 
 /** Moves the entry of a host, as it stands, out of our folder. nginx goes on serving it. */
 export function releaseStep(context: StepContext): ReturnType<typeof proxyStep> {
-  const { plan, receipt, pairOf, primary, proxy, formerFiles, backedUp } = context
+  const { plan, receipt, pairOf, primary, proxy, goneFiles, formerFiles, backedUp } = context
   const { host } = plan
   const { certificate } = receipt ?? {}
-  const pair = async () => certificate && pairOf(certificate).catch(() => undefined)
+  const pair = async () => {
+    const found = certificate && (await pairOf(certificate).catch(() => undefined))
+    return found?.keyPem === undefined ? undefined : found
+  }
   const release = proxyStep(proxy, {
     name: 'proxy',
     ours: async () => undefined,
-    wanted: async (edge) => [...(await edge.filesWithout(host)), ...(await edge.releasedFiles(host, await pair()))],
+    wanted: async (edge) => [...(await goneFiles(edge)), ...(await edge.releasedFiles(host, await pair()))],
     former: (edge, afters) => (edge === primary ? backedUp(afters) : formerFiles(edge)),
     // The released entry answers as the former one did.
     isRestored: (edge) => serves(edge, plan),

@@ -81,6 +81,13 @@ describe('a secret', () => {
   })
 })
 
+test('a secret that many change at once is changed by each of them', async () => {
+  const vaults = [await openVault(), await openVault()]
+  const more = (stored = '0') => String(Number(stored) + 1)
+  await Promise.all(Array.from({ length: 20 }, (_, at) => vaults[at % 2]?.change('a', more)))
+  expect(await vaults[0]?.read('a')).toBe('20')
+})
+
 describe('the key file', () => {
   test('of another store is refused by a sentence that says what to do', async () => {
     await openVault()
@@ -208,6 +215,25 @@ describe('issued pairs', () => {
     expect(live('away', 'a.lab.test')).toBe(renewed)
     expect((await store.listCertificates()).map(({ chain }) => chain)).not.toContain(away)
   })
+
+  // Row 38 of the threats, by way of the store: whoever can write rows chooses neither a folder nor another host's pair.
+  test.each(['../../victim', '..', '.previous-x', 'b.lab.test', 'a/../../victim', ''])(
+    'that are stored under the name %j of another text or host are not installed',
+    async (firstName) => {
+      await issue('one', 'a.lab.test', 1)
+      await (await pairsOf('one')).update()
+      const [certificate] = await store.listCertificates()
+      if (!certificate) throw new Error('The certificate is missing.')
+      await store.deleteCertificate(certificate.fingerprint)
+      await store.putCertificate({ ...certificate, firstName })
+      mkdirSync(at('two', 'victim'), { recursive: true, mode: 0o700 })
+      mkdirSync(at('victim'))
+      writeFileSync(at('victim', 'kept'), 'x')
+      await (await pairsOf('two')).update().catch(() => undefined)
+      expect(readFileSync(at('victim', 'kept'), 'utf8')).toBe('x')
+      expect(readdirSync(at('two')).filter((name) => name !== 'victim')).toEqual([])
+    },
+  )
 
   test('are kept twice for each name, with their keys', async () => {
     const pairs = await pairsOf('one')

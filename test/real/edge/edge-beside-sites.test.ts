@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { SiteCertificate } from '../../../src/edge/contract.ts'
+import type { SitePair } from '../../../src/edge/contract.ts'
 import { localEdge } from '../../../src/edge/local.ts'
 import { rehearsePrepare } from '../../../src/edge/process/rehearse.ts'
 import type { EdgeSettings } from '../../../src/edge/settings.ts'
@@ -118,7 +118,7 @@ describe.each(['lines', 'blocks'] as const)('as %s', (layout) => {
   })
 })
 
-const place = async (at: EdgeSettings, host: string, pair?: SiteCertificate) => {
+const place = async (at: EdgeSettings, host: string, pair?: SitePair) => {
   const edge = localEdge(at)
   const target = `http://${backend.address}:${backend.port}`
   await edge.change(proposalOf(edge, () => edge.filesFor({ host, planId: PLAN_ID, target, certificate: pair })))

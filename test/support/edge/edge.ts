@@ -6,7 +6,7 @@ import { edgeFiles, startEdge } from '../../../lab/nginx.ts'
 import { findProgram } from '../../../lab/program.ts'
 import { mainPlaceOf } from '../../../src/edge/config/gathered.ts'
 import { CURRENT } from '../../../src/edge/config/layout.ts'
-import type { Edge, EdgeFile, EdgePoint, EdgeProposal, Site, SiteCertificate } from '../../../src/edge/contract.ts'
+import type { Edge, EdgeFile, EdgePoint, EdgeProposal, Site, SitePair } from '../../../src/edge/contract.ts'
 import { PresentGeneration } from '../../../src/edge/generations/present.ts'
 import { localEdge } from '../../../src/edge/local.ts'
 import { reloadNginx } from '../../../src/edge/process/reload.ts'
@@ -37,7 +37,7 @@ export interface TestEdge extends EdgeSettings {
   /** Files that a validation or a swap failed to remove. */
   leftOvers(): string[]
   /** A self-signed certificate for these names. */
-  certificate(...names: string[]): Promise<SiteCertificate>
+  certificate(...names: string[]): Promise<SitePair>
   stop(): Promise<void>
 }
 
@@ -129,7 +129,7 @@ async function freeEdge(prefix: string): Promise<EdgeSettings & { prefix: string
 }
 
 /** A self-signed certificate for these names. */
-export async function certificateFor(folder: string, names: readonly string[]): Promise<SiteCertificate> {
+export async function certificateFor(folder: string, names: readonly string[]): Promise<SitePair> {
   const file = join(folder, `${randomInt(1_000_000_000)}`)
   await makeCertificate({ certificate: `${file}.crt`, key: `${file}.key`, names: names.map((name) => `DNS:${name}`) })
   const certificatePem = readFileSync(`${file}.crt`, 'utf8')

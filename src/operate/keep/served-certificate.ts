@@ -1,0 +1,47 @@
+import type { CertificateInventory } from '../../certificates/contract.ts'
+import type { Edge, Handshake } from '../../edge/contract.ts'
+import { isCertificateName } from '../../model/dns-name.ts'
+import { type ChosenCertificate, coversHost } from '../../model/receipt.ts'
+import { chosen } from '../../runs/steps/certificate.ts'
+import type { FoundEntry } from './rebuild.ts'
+
+interface Sources {
+  readonly edge: Pick<Edge, 'certificateId' | 'handshake'>
+  readonly inventory: Pick<CertificateInventory, 'covering' | 'withFingerprint'>
+  readonly now: number
+}
+
+/**
+ * The certificate with which an edge serves the host of an entry: it covers the host and has the id that the entry names. Its pair is
+ * taken from the folders of certificates or stays on the edge. No key is asked of an edge, which may not be what it says it is.
+ */
+export async function servedCertificate(
+  { host, certificate: id }: FoundEntry,
+  { edge, inventory, now }: Sources,
+): Promise<ChosenCertificate | undefined> {
+  const covering = await inventory.covering(host, now)
+  if (covering && edge.certificateId(covering.fingerprint) === id)
+    return chosen(covering, covering.issued ? 'issued' : 'installed')
+  const shown = await edge.handshake(host)
+  if (shown.kind !== 'certificate' || !isFingerprint(shown.fingerprint)) return undefined
+  if (edge.certificateId(shown.fingerprint) !== id) return undefined
+  const installed = await inventory.withFingerprint(shown.fingerprint)
+  if (!installed) return keptOnEdge(host, shown)
+  return coversHost(installed.names, host) ? chosen(installed, installed.issued ? 'issued' : 'installed') : undefined
+}
+
+type Shown = Extract<Handshake, { kind: 'certificate' }>
+
+const isFingerprint = (text: string): boolean => /^(?:[0-9A-F]{2}:){31}[0-9A-F]{2}$/.test(text)
+
+/** Only names that cover the host are kept: the next order is for these, and the edge must not choose others. */
+function keptOnEdge(host: string, shown: Shown): ChosenCertificate | undefined {
+  const { fingerprint, notBefore, notAfter, serial } = shown
+  const names = shown.names.filter((name) => isCertificateName(name) && coversHost([name], host))
+  const isPeriod = Number.isSafeInteger(notBefore) && Number.isSafeInteger(notAfter) && notBefore < notAfter
+  if (names.length === 0 || !isPeriod || !/^[0-9A-Fa-f]{1,40}$/.test(serial)) return undefined
+  return {
+    ...{ fingerprint, names, notBefore, notAfter, serial },
+    ...{ pairOnEdge: true, certificateFile: '', keyFile: '', source: 'issued', ours: true },
+  }
+}

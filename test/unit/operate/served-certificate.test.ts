@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { certificateId } from '../../../src/edge/config/render-certificate.ts'
+import type { Edge, Handshake } from '../../../src/edge/contract.ts'
+import { servedCertificate } from '../../../src/operate/keep/served-certificate.ts'
+
+/** Row 38 of the threats: an edge agent lies about the certificate of a host while the store is rebuilt from the edges. */
+const HOST = 'shop.lab.test'
+const FINGERPRINT = Array.from({ length: 32 }, () => 'AB').join(':')
+const ENTRY = { host: HOST, edge: '23', record: undefined, certificate: certificateId(FINGERPRINT), epoch: 1 }
+const SHOWN = {
+  kind: 'certificate',
+  ...{ fingerprint: FINGERPRINT, serial: '0A', names: [HOST], coversHost: true, notBefore: 1, notAfter: 2 },
+} as const
+
+/** No verb that tells a key is among what a rebuild has of an edge. */
+const rebuilt = (shown: Handshake) => {
+  const edge: Pick<Edge, 'certificateId' | 'handshake'> = { certificateId, handshake: async () => shown }
+  const inventory = { covering: async () => undefined, withFingerprint: async () => undefined }
+  return servedCertificate(ENTRY, { edge, inventory, now: 1 })
+}
+
+test('a pair that no folder has stays on the edge', async () => {
+  expect(await rebuilt(SHOWN)).toMatchObject({ pairOnEdge: true, fingerprint: FINGERPRINT, names: [HOST], ours: true })
+})
+
+test.each([
+  ['of another host', { names: ['bank.lab.test'] }],
+  ['of a name that leads out of the folder', { names: ['../../../etc'] }],
+  ['of a wildcard that is none', { names: ['*./../x.lab.test', '**.lab.test'] }],
+  ['with another id than the entry names', { fingerprint: FINGERPRINT.replace('AB', 'CD') }],
+  ['with a fingerprint that is none', { fingerprint: 'x' }],
+  ['that ends before it begins', { notBefore: 3 }],
+  ['with a serial number that is none', { serial: '\u001b[2J' }],
+])('a certificate %s is not believed', async (_, lie) => {
+  expect(await rebuilt({ ...SHOWN, ...lie })).toBeUndefined()
+})
+
+test('names of other hosts are not ordered again', async () => {
+  const kept = await rebuilt({ ...SHOWN, names: ['bank.lab.test', '*.lab.test', '../x', HOST] })
+  expect(kept?.names).toEqual(['*.lab.test', HOST])
+})
