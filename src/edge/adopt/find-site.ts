@@ -3,9 +3,9 @@ import { readFileSync, realpathSync } from 'node:fs'
 import type { FoundSite, NamedFinding } from '../../model/options/adoption.ts'
 import { EdgeFault } from '../contract.ts'
 import type { EdgeSettings } from '../settings.ts'
-import { judgeSite, namesOf, type SiteWorld } from './judge-site.ts'
+import { namesOf, type SiteWorld } from './judge-site.ts'
 import type { SiteDirective } from './site-text.ts'
-import { type Sites, serversOf, sitesOfEdge } from './sites.ts'
+import { type GivenWorld, judgeHost, type Sites, serversOf, sitesOfEdge } from './sites.ts'
 import { withoutBlocks } from './take-out.ts'
 
 /** One file of a site, before and after its server blocks were taken out. */
@@ -35,15 +35,14 @@ const textDigest = (blocks: readonly SiteDirective[]): string =>
 export function findSite(
   settings: Pick<EdgeSettings, 'config' | 'folder' | 'listen'>,
   host: string,
-  world: Omit<SiteWorld, 'upstreams' | 'listen'>,
+  world: Omit<GivenWorld, 'listen'>,
 ): FoundSite | undefined {
   const sites = sitesOfEdge(settings)
   const servers = serversOf(host, sites)
   if (servers.length === 0) return undefined
-  const { carried, changed, lost, refused, ...site } = judgeSite(host, servers, {
+  const { carried, changed, lost, refused, ...site } = judgeHost(host, sites, {
     ...world,
     listen: settings.listen,
-    upstreams: sites.upstreams,
   })
   const why = whyNotTakenOut(host, sites, settings.config)
   const { backend, tls, options } = site
@@ -54,7 +53,7 @@ export function findSite(
     lost: lost.map(named),
     refused: [...refused.map(named), ...(why === undefined ? [] : [{ directive: 'server', sentence: why }])],
     text: textDigest(servers),
-    digest: sha256(JSON.stringify([servers.map(treeOf), backend, tls, options])),
+    digest: sha256(JSON.stringify([servers.map(treeOf), sites.http.map(treeOf), backend, tls, options])),
     blocks: servers.map(({ path, line }) => ({ file: path, line })),
   }
 }

@@ -12,6 +12,8 @@ export interface SiteWorld {
   readonly ports: { readonly http: number; readonly https: number }
   /** The addresses on which our servers listen. Undefined: not known. */
   readonly listen?: readonly string[] | undefined
+  /** What the http block says beside its servers. Default: nothing. */
+  readonly http?: readonly SiteDirective[] | undefined
   /** The addresses of each upstream's servers, by its name. */
   readonly upstreams: ReadonlyMap<string, readonly string[]>
   /** The id of the deployment target with this address. The loopback stands for the edge's own server. */
@@ -27,7 +29,10 @@ export const namesOf = ({ block = [] }: SiteDirective): readonly string[] =>
 /** What an exposure can say of the server blocks of a host. Nothing is read but what is given. */
 export function judgeSite(host: string, blocks: readonly SiteDirective[], world: SiteWorld): Adoption {
   const judge = new SiteJudge(host, world)
+  judge.name(blocks)
+  judge.around(world.http ?? [])
   for (const block of blocks) judge.server(block)
+  judge.compare(blocks)
   return judge.result(blocks)
 }
 
@@ -89,8 +94,31 @@ class SiteJudge {
     }
   }
 
+  name([first]: readonly SiteDirective[]): void {
+    if (first && this.#host.includes('_'))
+      this.#refuse(first, 'Its name has an underscore, which no host of Drawbridge may have.')
+  }
+
+  /** The http block: what is not known there is not known for its servers. */
+  around(http: readonly SiteDirective[]): void {
+    for (const each of http) {
+      if (each.unread !== undefined) this.#refuse(each, notRead(each.unread))
+      if (isProgram(each.name)) this.#refuse(each, AROUND_PROGRAM)
+    }
+  }
+
+  /** Two blocks for the same visitors, such as on two addresses, must say the same: an exposure is one answer. */
+  compare(blocks: readonly SiteDirective[]): void {
+    for (const isFor of [isForTls, isForPlainText]) {
+      const [first, ...others] = blocks.filter((block) => isFor(placesOf(block)))
+      const other = others.find((block) => first && answerOf(block) !== answerOf(first))
+      if (other) this.#refuse(other, 'Another server block of the host answers the same visitors otherwise.')
+    }
+  }
+
   server(server: SiteDirective): void {
     const { block = [] } = server
+    for (const each of unreadIn(block)) this.#refuse(each, notRead(each.unread ?? ''))
     const others = namesOf(server).filter((name) => name !== this.#host)
     if (others.length > 0) this.#refuse(server, 'The same block serves other names as well.')
     const tls = this.#listens(server)
@@ -129,13 +157,8 @@ class SiteJudge {
 
   /** Whether a block is for visitors with TLS, without, or for both. */
   #listens(server: SiteDirective): 'tls' | 'plain' | 'both' {
-    const { block = [] } = server
-    const lines = block.filter(({ name }) => name === 'listen')
-    const isOn = block.some(({ name, args }) => name === 'ssl' && args[0] === 'on')
-    const places = parseListens(
-      lines.map(({ args }) => args),
-      isOn,
-    )
+    const lines = (server.block ?? []).filter(({ name }) => name === 'listen')
+    const places = placesOf(server)
     const { http, https } = this.#world.ports
     const bad = places.some(({ port, isTls }) => port !== (isTls ? https : http))
     if (bad) this.#refuse(lines[0] ?? server, `It listens on other ports than ${http} and ${https}.`)
@@ -168,6 +191,7 @@ class SiteJudge {
     const passes = block.filter(({ name }) => name === 'proxy_pass')
     for (const each of block) {
       const { name } = each
+      if (each.unread !== undefined) continue
       if (name === 'listen' || name === 'server_name' || name === 'ssl' || name === 'set') continue
       if (name === 'ssl_certificate' || name === 'ssl_certificate_key') this.#certificateFile(each)
       else if (name === 'location') {
@@ -329,6 +353,37 @@ const finding = ({ name, path, line }: SiteDirective, sentence: string): SiteFin
 /** In the order of the lines. Files stay in the order of nginx. */
 const inOrder = (findings: readonly SiteFinding[]): SiteFinding[] =>
   [...Map.groupBy(findings, ({ file }) => file).values()].flatMap((some) => some.toSorted((a, b) => a.line - b.line))
+
+const notRead = (reason: string): string => `It includes a file that was not read: ${reason}.`
+
+const AROUND_PROGRAM = 'A program in the http block decides about every request.'
+
+/** Those that are run for requests. */
+const isProgram = (name: string): boolean => /_by_lua/.test(name) && !/^(init|exit|ssl)_/.test(name)
+
+const unreadIn = (block: readonly SiteDirective[]): SiteDirective[] =>
+  block.flatMap((each) => (each.unread === undefined ? unreadIn(each.block ?? []) : [each]))
+
+/** Where a server block listens. */
+function placesOf({ block = [] }: SiteDirective): Places {
+  const lines = block.filter(({ name }) => name === 'listen')
+  const isOn = block.some(({ name, args }) => name === 'ssl' && args[0] === 'on')
+  return parseListens(
+    lines.map(({ args }) => args),
+    isOn,
+  )
+}
+
+type Places = ReturnType<typeof parseListens>
+
+const isForTls = (places: Places): boolean => places.some(({ isTls }) => isTls)
+const isForPlainText = (places: Places): boolean => places.length === 0 || places.some(({ isTls }) => !isTls)
+
+/** What a server block says, without the sockets that it says it on. */
+const answerOf = ({ block = [] }: SiteDirective): string =>
+  JSON.stringify(block.filter(({ name }) => name !== 'listen').map(wordsOf))
+
+const wordsOf = ({ name, args, block }: SiteDirective): unknown => [name, args, block?.map(wordsOf)]
 
 type Variables = ReadonlyMap<string, string>
 

@@ -1,3 +1,4 @@
+import { isLuaBlock } from '../reading/text/lua.ts'
 import { Tokens, UnreadableText } from '../reading/text/tokens.ts'
 
 /** One directive of a site with its place. `block`: its content, with every include replaced by the content of its files. */
@@ -10,15 +11,25 @@ export interface SiteDirective {
   /** Its place in the text of its file, its `;` or `}` included. */
   readonly start: number
   readonly end: number
+  /** It is an include of a file that was not read, with the reason as a clause. What the file says is not known. */
+  readonly unread?: string | undefined
 }
 
-/** The content of the files that an include names, in the order of nginx. */
-export type Included = (pattern: string) => readonly SiteDirective[]
+/**
+ * The content of the files that an include names, in the order of nginx. A file that was not read is the include itself, marked as
+ * `unread`: whoever judges a block must not take it as empty.
+ */
+export type Included = (pattern: string, include: SiteDirective) => readonly SiteDirective[]
+
+/** Blocks are read by recursion, so their depth is limited. */
+const MAX_DEPTH = 200
 
 /** Every directive of a text, blocks with their content. Throws UnreadableText. */
 export function readSite(path: string, text: string, include: Included): SiteDirective[] {
   const tokens = new Tokens(text)
-  const read = (isInside: boolean): { readonly found: SiteDirective[]; readonly end: number } => {
+  const read = (depth: number): { readonly found: SiteDirective[]; readonly end: number } => {
+    if (depth > MAX_DEPTH) throw new UnreadableText('blocks are nested too deeply', tokens.line)
+    const isInside = depth > 0
     const found: SiteDirective[] = []
     while (tokens.next()) {
       if (tokens.kind === '}' && isInside) return { found, end: tokens.end }
@@ -27,15 +38,21 @@ export function readSite(path: string, text: string, include: Included): SiteDir
       const name = tokens.word()
       const args = argumentsIn(tokens)
       const opens = (tokens.kind as string) === '{'
-      const content = opens ? read(true) : undefined
+      const content = opens ? (isLuaBlock(name) ? luaIn(tokens) : read(depth + 1)) : undefined
       const directive = { name, args, path, line, start, block: content?.found, end: content?.end ?? tokens.end }
       if (name !== 'include') found.push(directive)
-      else found.push(...include(args[0] ?? ''))
+      else for (const each of include(args[0] ?? '', directive)) found.push(each)
     }
     if (isInside) throw new UnreadableText('the file ends inside a block', tokens.line)
     return { found, end: text.length }
   }
-  return read(false).found
+  return read(0).found
+}
+
+/** A program is skipped by its own rules: its name alone says that it decides. */
+function luaIn(tokens: Tokens): { readonly found: SiteDirective[]; readonly end: number } {
+  tokens.skipLua()
+  return { found: [], end: tokens.end }
 }
 
 /** The words up to the `;` or `{` that ends the directive. */

@@ -1,17 +1,20 @@
-import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseName } from '../../model/dns-name.ts'
 import type { Adoption } from '../../model/options/adoption.ts'
 import { EdgeFault } from '../contract.ts'
 import { pathsOf } from '../reading/include-drafts.ts'
+import { TooManyPaths } from '../reading/text/glob.ts'
 import { UnreadableText } from '../reading/text/tokens.ts'
 import type { EdgeSettings } from '../settings.ts'
 import { judgeSite, namesOf, type SiteWorld } from './judge-site.ts'
 import { type Included, readSite, type SiteDirective } from './site-text.ts'
 
-/** The hand-written server blocks of an nginx, and the upstreams that they may name. */
+/** The hand-written server blocks of an nginx, and what stands around them. */
 export interface Sites {
   readonly servers: readonly SiteDirective[]
+  /** What the http block says beside its servers. They inherit it. */
+  readonly http: readonly SiteDirective[]
   readonly upstreams: ReadonlyMap<string, readonly string[]>
   /** Files that could not be read, with a clause that has no text of the file. */
   readonly unreadable: readonly { readonly file: string; readonly line: number | null; readonly reason: string }[]
@@ -25,7 +28,7 @@ const MAX_BYTES = 16 * 1024 * 1024
 /** The sites of an edge, in the order in which nginx reads them. What Drawbridge wrote itself is left out. */
 export function sitesOfEdge({ config, folder }: Pick<EdgeSettings, 'config' | 'folder'>): Sites {
   const files = new SiteFiles(dirname(config), (path) => path.startsWith(`${folder}/`))
-  return sitesIn(files.read(config), files)
+  return sitesIn(files.read(config, topOf(config)), files)
 }
 
 /** The sites in the files of a folder, as if each were included in an http block. Follows links, as nginx does. */
@@ -39,17 +42,20 @@ export function sitesOfFolder(folder: string): Sites {
     const real = realpathSync(path)
     if (seen.has(real)) return []
     seen.add(real)
-    return files.read(path)
+    return isPem(path) ? [] : files.read(path, topOf(path))
   })
   return sitesIn(directives, files)
 }
 
 /** Every host that the sites name, with what becomes of it. */
-export const judgeSites = (sites: Sites, world: Omit<SiteWorld, 'upstreams'>): Adoption[] =>
+export const judgeSites = (sites: Sites, world: GivenWorld): Adoption[] =>
   hostsIn(sites).map((host) => judgeHost(host, sites, world))
 
-const judgeHost = (host: string, sites: Sites, world: Omit<SiteWorld, 'upstreams'>): Adoption =>
-  judgeSite(host, serversOf(host, sites), { ...world, upstreams: sites.upstreams })
+/** What a site is judged by beside the text of the configuration. */
+export type GivenWorld = Omit<SiteWorld, 'upstreams' | 'http'>
+
+export const judgeHost = (host: string, sites: Sites, world: GivenWorld): Adoption =>
+  judgeSite(host, serversOf(host, sites), { ...world, http: sites.http, upstreams: sites.upstreams })
 
 /** The server blocks that name a host, exactly. */
 export const serversOf = (host: string, { servers }: Sites): readonly SiteDirective[] =>
@@ -57,7 +63,13 @@ export const serversOf = (host: string, { servers }: Sites): readonly SiteDirect
 
 /** Names that are patterns belong to no host. */
 const hostsIn = ({ servers }: Sites): string[] =>
-  [...new Set(servers.flatMap(namesOf))].filter((name) => name.includes('.') && parseName(name) === name).toSorted()
+  [...new Set(servers.flatMap(namesOf))].filter((name) => name.includes('.') && isNameOfHost(name)).toSorted()
+
+/** With underscores, too: such a name is served, and cannot be adopted. */
+const isNameOfHost = (name: string): boolean => {
+  const alike = name.replaceAll('_', 'x')
+  return parseName(alike) === alike
+}
 
 function sitesIn(directives: readonly SiteDirective[], { unreadable }: SiteFiles): Sites {
   const inside = directives.flatMap(({ name, block }) => (name === 'http' ? (block ?? []) : []))
@@ -76,10 +88,12 @@ function sitesIn(directives: readonly SiteDirective[], { unreadable }: SiteFiles
         : [],
     ),
   )
-  return { servers: all.filter(({ name, block }) => name === 'server' && block), upstreams, unreadable }
+  const isServer = ({ name, block }: SiteDirective) => name === 'server' && block !== undefined
+  const http = all.filter((each) => !isServer(each) && each.name !== 'http')
+  return { servers: all.filter(isServer), http, upstreams, unreadable }
 }
 
-/** Reads files with all that they include. A file that cannot be read is reported and left out. */
+/** Reads files with all that they include. A file that is not read is reported, and marked where it would stand. */
 class SiteFiles {
   readonly unreadable: { file: string; line: number | null; reason: string }[] = []
   readonly #prefix: string
@@ -93,44 +107,77 @@ class SiteFiles {
     this.#isOurs = isOurs
   }
 
-  read(path: string): SiteDirective[] {
-    const text = this.#text(path)
-    if (text === undefined) return []
+  /** `include`: what stands for the content if the file is not read. */
+  read(path: string, include: SiteDirective): SiteDirective[] {
+    const found = this.#textOf(path)
+    if ('fault' in found) return [this.#unread(path, null, found.fault, include)]
     this.#depth += 1
     try {
-      return readSite(path, text, this.#included)
+      return readSite(path, found.text, this.#included)
     } catch (error) {
       if (!(error instanceof UnreadableText)) throw error
-      this.unreadable.push({ file: path, line: error.line, reason: error.message })
-      return []
+      return [this.#unread(path, error.line, error.message, include)]
     } finally {
       this.#depth -= 1
     }
   }
 
-  readonly #included: Included = (pattern) => {
-    const paths = pathsOf(pattern, this.#prefix)
-    return paths.filter((path) => !this.#isOurs(path)).flatMap((path) => this.read(path))
+  readonly #included: Included = (pattern, include) => {
+    try {
+      const paths = pathsOf(pattern, this.#prefix)
+      return paths.filter((path) => !this.#isOurs(path)).flatMap((path) => this.read(path, include))
+    } catch (error) {
+      if (!(error instanceof TooManyPaths)) throw error
+      return [this.#unread(include.path, include.line, error.message, include)]
+    }
   }
 
-  #text(path: string): string | undefined {
+  #unread(file: string, line: number | null, reason: string, include: SiteDirective): SiteDirective {
+    this.unreadable.push({ file, line, reason })
+    return { ...include, unread: reason }
+  }
+
+  #textOf(path: string): { readonly text: string } | { readonly fault: string } {
     this.#count += 1
-    const stats = statSync(path, { throwIfNoEntry: false })
-    if (this.#count > MAX_FILES || this.#depth > MAX_DEPTH || !stats?.isFile() || stats.size > MAX_BYTES) {
-      this.unreadable.push({
-        file: path,
-        line: null,
-        reason: 'the file is missing, too large, no file, or includes itself',
-      })
-      return undefined
-    }
+    if (this.#count > MAX_FILES) return { fault: 'too many files are included' }
+    if (this.#depth > MAX_DEPTH) return { fault: 'includes are nested too deeply, or a file includes itself' }
     try {
-      return readFileSync(path, 'utf8')
+      if (path === '/dev/null') return { text: '' }
+      const stats = statSync(path, { throwIfNoEntry: false })
+      if (!stats) return { fault: 'the file is missing' }
+      if (!stats.isFile()) return { fault: 'it is no regular file' }
+      if (stats.size > MAX_BYTES) return { fault: 'the file is too large' }
+      return { text: readFileSync(path, 'utf8') }
     } catch {
-      this.unreadable.push({ file: path, line: null, reason: 'the file cannot be read' })
-      return undefined
+      return { fault: 'the file cannot be read' }
     }
   }
+}
+
+/** Stands for a file that nothing includes. */
+const topOf = (path: string): SiteDirective => ({
+  name: 'include',
+  args: [],
+  path,
+  line: 1,
+  block: undefined,
+  start: 0,
+  end: 0,
+})
+
+/** Certificates and keys lie beside sites, and are no configuration. */
+function isPem(path: string): boolean {
+  const start = Buffer.alloc(11)
+  let file: number | undefined
+  try {
+    file = openSync(path, 'r')
+    readSync(file, start)
+  } catch {
+    return false
+  } finally {
+    if (file !== undefined) closeSync(file)
+  }
+  return start.toString('latin1') === '-----BEGIN '
 }
 
 const filesBelow = (folder: string): string[] =>

@@ -8,6 +8,7 @@ import { edgeMap } from './edge-map.ts'
 import { GatheredHostsReader } from './gathered-hosts.ts'
 import type { Parsed } from './parsed.ts'
 import { ParsedConfiguration } from './parsed-configuration.ts'
+import { StepBudget } from './patterns/pattern.ts'
 import { NO_HOSTS, type ServedList, withChanges } from './served-list.ts'
 import { servedPatterns } from './served-patterns.ts'
 import { ServerIndex } from './servers/server-index.ts'
@@ -27,7 +28,9 @@ interface Reading {
  * Reads the configuration of an nginx, starting at its main file. It only opens files for reading. What others wrote is parsed on a
  * thread. The hosts of the edge's own generation are known from its lines.
  */
-export function edgeReader(settings: Pick<EdgeSettings, 'config' | 'pidFile' | 'folder' | 'clock'>): EdgeReader {
+export function edgeReader(
+  settings: Pick<EdgeSettings, 'config' | 'pidFile' | 'folder' | 'clock'> & Partial<Pick<EdgeSettings, 'prefix'>>,
+): EdgeReader {
   const base = new BaseFile(settings.folder)
   const gathered = new GatheredHostsReader(settings.folder)
   const configuration = new ParsedConfiguration(settings, 'servers')
@@ -46,10 +49,11 @@ export function edgeReader(settings: Pick<EdgeSettings, 'config' | 'pidFile' | '
     const index =
       latest && isKnown ? latest.index : await ServerIndex.build(parsed, isRunByRoot(settings.pidFile), slices)
     const { hosts } = gathering
+    const budget = new StepBudget()
     const list = await withChanges(
       latest && isKnown ? latest.list : NO_HOSTS,
       isKnown ? unlisted : both(index.names(), hosts.keys()),
-      (host) => index.served(host, hosts),
+      (host) => index.served(host, hosts, budget),
       slices,
     )
     const patterns = latest && isKnown ? latest.patterns : await servedPatterns(parsed.servers, slices)

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { rewrite } from './text/directives.ts'
-import { expandGlob, type Folders, isGlob } from './text/glob.ts'
+import { expandGlob, type Folders, isGlob, TooManyPaths } from './text/glob.ts'
 
 /** No configuration that works includes deeper. */
 const MAX_DEPTH = 32
@@ -42,7 +42,8 @@ export class Drafts {
     let hasChanged = false
     const rewritten = rewrite(text, ({ name, args }) => {
       if (name !== 'include' || depth > MAX_DEPTH) return undefined
-      const files = pathsOf(args[0] ?? '', dirname(this.#main))
+      const files = namedBy(args[0] ?? '', dirname(this.#main))
+      if (!files) return undefined
       const led = files.map((file) => ({ file, to: this.#draftOf(file, depth + 1) }))
       if (led.every(({ file, to }) => file === to)) return undefined
       hasChanged = true
@@ -73,7 +74,17 @@ function readable(path: string): boolean {
   }
 }
 
-/** The files that an include names. Relative ones start at `prefix`. */
+/** Undefined if the pattern matches too many paths: then it is included as it is. */
+function namedBy(pattern: string, prefix: string): readonly string[] | undefined {
+  try {
+    return pathsOf(pattern, prefix)
+  } catch (error) {
+    if (error instanceof TooManyPaths) return undefined
+    throw error
+  }
+}
+
+/** The files that an include names. Throws TooManyPaths. Relative ones start at `prefix`. */
 export function pathsOf(pattern: string, prefix: string): readonly string[] {
   const absolute = pattern.startsWith('/') ? pattern : `${prefix}/${pattern}`
   return isGlob(absolute) ? expandGlob(absolute, FOLDERS) : [absolute]

@@ -11,22 +11,36 @@ const IDLE_MS = 30_000
 
 const MAX_HEAP_MB = 1_024
 
+/** Work is bounded by steps. This limit is for what no bound of steps has foreseen. */
+const MAX_PARSE_MS = 60_000
+
 let thread: Worker | undefined
 let idle: Timer | undefined
 let lastId = 0
 const waiting = new Map<
   number,
-  { readonly draft: Draft; readonly resolve: (parsed: Parsed) => void; readonly reject: (error: Error) => void }
+  {
+    readonly draft: Draft
+    /** Ends the thread. */
+    readonly overdue: Timer
+    readonly resolve: (parsed: Parsed) => void
+    readonly reject: (error: Error) => void
+  }
 >()
 
-/** `parseConfiguration` on a worker thread. The answer is as empty as `want` says. Rejects only when the thread ends. */
+/**
+ * `parseConfiguration` on a worker thread. The answer is as empty as `want` says. Rejects only when the thread ends: it is ended if it
+ * does not begin to answer in time.
+ */
 export function parseOnThread(request: ParseRequest, want: Question['want'], clock: Clock): Promise<Parsed> {
   idle?.cancel()
   thread ??= startThread(clock)
   thread.ref()
   lastId += 1
   const { promise, resolve, reject } = Promise.withResolvers<Parsed>()
-  waiting.set(lastId, { draft: new Draft(), resolve, reject })
+  const worker = thread
+  const overdue = clock.after(MAX_PARSE_MS, () => void worker.terminate(), { ref: false })
+  waiting.set(lastId, { draft: new Draft(), overdue, resolve, reject })
   thread.postMessage({ id: lastId, request, want } satisfies ToThread)
   return promise
 }
@@ -44,8 +58,14 @@ function startThread(clock: Clock): Worker {
   worker.once('exit', () => {
     if (thread !== worker) return
     thread = undefined
-    for (const { reject } of waiting.values())
-      reject(new Error('The thread that reads the configuration of nginx ended.'))
+    for (const { reject, overdue } of waiting.values()) {
+      overdue.cancel()
+      reject(
+        new Error(
+          'The thread that reads the configuration of nginx ended: it took too long or needed too much memory.',
+        ),
+      )
+    }
     waiting.clear()
   })
   return worker
@@ -53,6 +73,7 @@ function startThread(clock: Clock): Worker {
 
 function receive(worker: Worker, { id, head, items, isLast }: FromThread, clock: Clock): void {
   const asked = waiting.get(id)
+  asked?.overdue.cancel()
   asked?.draft.add(head, items)
   if (!isLast) {
     // Asked for after a turn of the event loop: otherwise pieces that wait would be handled in one turn.

@@ -9,27 +9,29 @@ import { namesIn, type OwnPath, ownStamp, type Parsed } from './parsed.ts'
 import { isSameStamp, stampOf } from './text/config-files.ts'
 import { pathKindLater } from './text/path-kind.ts'
 
+type ParsedSettings = Pick<EdgeSettings, 'config' | 'folder' | 'clock'> & Partial<Pick<EdgeSettings, 'prefix'>>
+
 /**
  * What nginx reads, without the gathered hosts of the edge. It is parsed again only when a file outside the edge's folder has changed,
  * or something in that folder that is not what every generation has.
  */
 export class ParsedConfiguration {
-  readonly #settings: Pick<EdgeSettings, 'config' | 'folder' | 'clock'>
+  readonly #settings: ParsedSettings
   readonly #want: Question['want']
   #latest: { readonly parsed: Parsed; readonly shape: string; readonly odd: string } | undefined
 
-  constructor(settings: Pick<EdgeSettings, 'config' | 'folder' | 'clock'>, want: Question['want']) {
+  constructor(settings: ParsedSettings, want: Question['want']) {
     this.#settings = settings
     this.#want = want
   }
 
   /** The same object while nothing has changed. */
   async read({ generation, shape }: Base, odd: readonly string[], slices: Slices): Promise<Parsed> {
-    const { config, folder, clock } = this.#settings
+    const { config, folder, prefix, clock } = this.#settings
     const latest = this.#latest
     const isKnown = latest?.shape === shape && latest.odd === odd.join()
     if (latest && isKnown && (await this.#isUnchanged(latest.parsed, generation, slices))) return latest.parsed
-    const parsed = await parseOnThread({ config, folder, generation, odd }, this.#want, clock)
+    const parsed = await parseOnThread({ config, folder, prefix, generation, odd }, this.#want, clock)
     this.#latest = { parsed, shape, odd: odd.join() }
     return parsed
   }

@@ -16,6 +16,8 @@ export interface ParseRequest {
   readonly config: string
   /** The folder of the edge. */
   readonly folder: string
+  /** The folder with which nginx is started. Undefined: not known. */
+  readonly prefix?: string | undefined
   /** The generation whose gathered files are known already. */
   readonly generation: number | undefined
   /** The gathered files of that generation that have more than names or entries, by their paths in the generation. */
@@ -49,7 +51,7 @@ export function parseConfiguration(request: ParseRequest, files: ConfigFiles): P
   const { config, folder } = request
   files.begin()
   const included = new Included(files, config, knownIncludes(request))
-  const http = readHttpBlock(included)
+  const http = readHttpBlock(included, request.prefix)
   const debugLogs = [...debugLogsIn(included)].map(({ path, line }) => ({ path, line }))
   files.end()
   const stable = <T extends { readonly path: string }>(one: T): T => ({ ...one, path: stablePath(folder, one.path) })

@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -25,11 +25,13 @@ beforeAll(() => {
   const sites = SITE_STYLES.map(
     ({ text }, at) => [`site${at}`, text({ ...SITE, host: `site${at}.example.test` })] as const,
   )
-  for (const [name, text] of [...sites, ['files', STATIC] as const, ['broken', 'server {'] as const]) {
-    writeFileSync(join(folder, 'available', name), text)
-    symlinkSync(join('..', 'available', name), join(folder, 'enabled', name))
-  }
+  for (const [name, text] of [...sites, ['files', STATIC] as const]) enable(name, text)
 })
+
+function enable(name: string, text: string): void {
+  writeFileSync(join(folder, 'available', name), text)
+  symlinkSync(join('..', 'available', name), join(folder, 'enabled', name))
+}
 
 interface Report {
   readonly hosts: readonly { host: string; adoptable: boolean; lost: unknown[]; refused: unknown[] }[]
@@ -44,13 +46,20 @@ const report = async (...args: string[]): Promise<Report> => {
 }
 
 describe('import nginx', () => {
-  test('reports every host of the edge, and the file that cannot be read', async () => {
-    const { hosts, unreadable } = await report('nginx')
+  test('reports every host of the edge', async () => {
+    const { hosts } = await report('nginx')
     expect(hosts.filter(({ adoptable }) => adoptable)).toHaveLength(SITE_STYLES.length)
     expect(hosts.filter(({ adoptable, lost }) => adoptable && lost.length > 0)).toHaveLength(
       SITE_STYLES.filter(({ losesSomething }) => losesSomething).length,
     )
     expect(hosts.find(({ host }) => host === 'files.example.test')).toMatchObject({ adoptable: false })
+  })
+
+  test('adopts nothing beside a file that it cannot read, and names that file', async () => {
+    enable('broken', 'server {')
+    const { hosts, unreadable } = await report('nginx')
+    for (const name of ['enabled', 'available']) rmSync(join(folder, name, 'broken'))
+    expect(hosts.filter(({ adoptable }) => adoptable)).toEqual([])
     expect(unreadable.map(({ file }) => file)).toEqual([join(folder, 'enabled/broken')])
   })
 

@@ -14,8 +14,26 @@ export interface Pattern {
 
 /** A question takes at most some ten milliseconds, however many patterns there are. */
 const STEPS_PER_QUESTION = 150_000
+/** Thousands of questions of one reading together take at most a few seconds. */
+const STEPS_PER_READING = 15_000_000
 
-export const newSteps = (): Steps => ({ left: STEPS_PER_QUESTION })
+/** The work of all questions of one reading. What is asked after it is used up is `unknown`. */
+export class StepBudget {
+  #left: number
+
+  constructor(steps = STEPS_PER_READING) {
+    this.#left = steps
+  }
+
+  /** Answers one question within what is left. */
+  ask<T>(question: (steps: Steps) => T): T {
+    const given = Math.max(0, Math.min(STEPS_PER_QUESTION, this.#left))
+    const steps = { left: given }
+    const answer = question(steps)
+    this.#left -= given - Math.max(0, steps.left)
+    return answer
+  }
+}
 
 /** All programs that are kept may have this many instructions together. Further ones are compiled for each match. */
 const MAX_KEPT = 1_000_000

@@ -20,21 +20,28 @@ export interface Program {
 
 /** Repetitions are written out, so a short pattern may need many instructions. */
 const MAX_INSTRUCTIONS = 10_000
+/** A repetition of nothing needs no instruction, and takes time all the same. */
+const MAX_ROUNDS = 20_000
 
 /** Throws UnknownSyntax for a pattern that needs too many instructions. */
 export function compile({ root, groups, isExact }: ParsedPattern): Program {
   const names = new Map<string, number>()
-  const count = { left: MAX_INSTRUCTIONS }
+  const count = { left: MAX_INSTRUCTIONS, rounds: MAX_ROUNDS }
   return { code: new Writer(names, groups, count).whole(root), slots: 2 * (groups + 1), names, isExact }
+}
+
+interface Count {
+  left: number
+  rounds: number
 }
 
 class Writer {
   readonly #code: Instruction[] = []
   readonly #names: Map<string, number>
   readonly #groups: number
-  readonly #count: { left: number }
+  readonly #count: Count
 
-  constructor(names: Map<string, number>, groups: number, count: { left: number }) {
+  constructor(names: Map<string, number>, groups: number, count: Count) {
     this.#names = names
     this.#groups = groups
     this.#count = count
@@ -100,7 +107,7 @@ class Writer {
   }
 
   #repeat({ part, least, most, isLazy }: Extract<Node, { kind: 'repeat' }>): void {
-    for (let i = 0; i < least; i += 1) this.#write(part)
+    for (let i = 0; i < least; i += 1) this.#round(part)
     if (most === Number.POSITIVE_INFINITY) {
       const start = this.#code.length
       const split = this.#split(isLazy)
@@ -112,9 +119,15 @@ class Writer {
     const ends: ((end: number) => void)[] = []
     for (let i = least; i < most; i += 1) {
       ends.push(this.#split(isLazy))
-      this.#write(part)
+      this.#round(part)
     }
     for (const end of ends) end(this.#code.length)
+  }
+
+  #round(part: Node): void {
+    this.#count.rounds -= 1
+    if (this.#count.rounds < 0) throw new UnknownSyntax()
+    this.#write(part)
   }
 
   /** Into the part that follows, or to an end that is not known yet. */

@@ -1,4 +1,4 @@
-import { type Captures, newSteps, pattern } from '../patterns/pattern.ts'
+import { type Captures, pattern, type StepBudget } from '../patterns/pattern.ts'
 
 /** What is known about a path on the disk of the edge. */
 export type PathKind = 'file' | 'folder' | 'none' | 'unknown'
@@ -7,6 +7,7 @@ export interface Knowledge {
   /** The value of a text with variables; undefined when it depends on more than is known. */
   value(text: string): string | undefined
   kindOf(path: string): PathKind
+  readonly budget: StepBudget
 }
 
 /** `captures` of a pattern that matches. */
@@ -25,7 +26,7 @@ export function verdictOf(args: readonly string[], knowledge: Knowledge): Verdic
   }
   const [, isNegated, isCaseless] = /^(!?)~(\*?)$/.exec(operator) ?? []
   if (isNegated === undefined) return 'unknown'
-  const result = pattern(operand, isCaseless === '*').match(value, newSteps())
+  const result = knowledge.budget.ask((steps) => pattern(operand, isCaseless === '*').match(value, steps))
   if (result === 'unknown') return result
   if (isNegated === '!') return { holds: !result.isMatch }
   return result.isMatch ? { holds: true, captures: result.captures } : { holds: false }

@@ -1,4 +1,5 @@
-import { newSteps, type Pattern, pattern } from '../patterns/pattern.ts'
+import { type Pattern, pattern, type StepBudget } from '../patterns/pattern.ts'
+import type { Steps } from '../patterns/run.ts'
 import type { RouteDirective } from './directive.ts'
 
 /** What a level of locations has, in the form in which nginx searches it. */
@@ -16,8 +17,12 @@ export interface FoundLocation {
 }
 
 /** The location that nginx chooses for a path. Undefined: a pattern that might decide it cannot be evaluated. */
-export function findLocation(statements: readonly RouteDirective[], uri: string): FoundLocation | undefined {
-  return search(statements, uri)?.found
+export function findLocation(
+  statements: readonly RouteDirective[],
+  uri: string,
+  budget: StepBudget,
+): FoundLocation | undefined {
+  return budget.ask((steps) => search(statements, uri, steps)?.found)
 }
 
 interface Searched {
@@ -28,21 +33,20 @@ interface Searched {
 
 const NOTHING: Searched = { found: { path: [], captures: undefined }, isFinal: false }
 
-function search(statements: readonly RouteDirective[], uri: string): Searched | undefined {
+function search(statements: readonly RouteDirective[], uri: string, steps: Steps): Searched | undefined {
   const level = levelOf(statements)
   const exact = level.exact.get(uri)
   if (exact) return { found: { path: [exact], captures: undefined }, isFinal: true }
   const prefix = level.prefixes.find(({ path }) => uri.startsWith(path))
-  const nested = prefix ? search(prefix.location.block ?? [], uri) : NOTHING
+  const nested = prefix ? search(prefix.location.block ?? [], uri, steps) : NOTHING
   if (!nested) return undefined
   const within = prefix ? inside(prefix.location, nested) : NOTHING
   if (within.isFinal || prefix?.isFinal) return within
-  const steps = newSteps()
   for (const { pattern: one, location } of level.patterns) {
     const result = one.match(uri, steps)
     if (result === 'unknown') return undefined
     if (!result.isMatch) continue
-    const deeper = search(location.block ?? [], uri)
+    const deeper = search(location.block ?? [], uri, steps)
     if (!deeper) return undefined
     const { found } = inside(location, deeper)
     return { found: { ...found, captures: found.captures ?? result.captures }, isFinal: true }

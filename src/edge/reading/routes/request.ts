@@ -1,5 +1,5 @@
 import type { Captures } from '../patterns/pattern.ts'
-import { newSteps, pattern } from '../patterns/pattern.ts'
+import { pattern, type StepBudget } from '../patterns/pattern.ts'
 import type { PathKind } from './condition.ts'
 import type { RouteDirective } from './directive.ts'
 import type { Assignment } from './route.ts'
@@ -11,6 +11,9 @@ export interface WalkFacts {
   kindOf(path: string): PathKind
   /** What the http block says about `root`, `index`, `error_page`, `autoindex`. */
   readonly http: readonly RouteDirective[]
+  /** The folder from which a relative `root` starts. Undefined: not known. */
+  readonly prefix?: string | undefined
+  readonly budget: StepBudget
 }
 
 export interface Request {
@@ -36,6 +39,10 @@ export class RequestView {
 
   constructor(facts: WalkFacts) {
     this.#facts = facts
+  }
+
+  get budget(): StepBudget {
+    return this.#facts.budget
   }
 
   /** The directives of the innermost block that has one, up to the http block. */
@@ -85,18 +92,26 @@ export class RequestView {
     return this.#facts.kindOf(path)
   }
 
-  /** Undefined with `alias`, with a relative path, and where it depends on more than is known. */
+  /** A relative root starts at a folder that only nginx knows, unless it is started with that folder: no file can be looked for. */
+  hasUnknownRoot(around: Around): boolean {
+    const text = this.inherited('root', around)[0]?.args[0]
+    return text !== undefined && !/^[/$]/.test(text) && this.#facts.prefix === undefined
+  }
+
+  /** Undefined with `alias`, with a relative path from a folder that is not known, and where it depends on more than is known. */
   #root(request: Request, around: Around): string | undefined {
     if (around.slice(1).some((block) => block.some(({ name }) => name === 'alias'))) return undefined
     const text = this.inherited('root', around)[0]?.args[0]
     const path = text === undefined ? undefined : this.#facts.value(text, request.assignments, request.captures)
-    return path?.startsWith('/') ? path.replace(/\/$/, '') : undefined
+    const { prefix } = this.#facts
+    const absolute = path === undefined || path.startsWith('/') || prefix === undefined ? path : `${prefix}/${path}`
+    return absolute?.startsWith('/') ? absolute.replace(/\/$/, '') : undefined
   }
 
   /** The path without the part that `fastcgi_split_path_info` cuts off; for a folder with the file of `fastcgi_index`. */
   #scriptName(uri: string, around: Around): string | undefined {
     const split = this.inherited('fastcgi_split_path_info', around)[0]?.args[0]
-    const result = split === undefined ? undefined : pattern(split, false).match(uri, newSteps())
+    const result = split === undefined ? undefined : this.budget.ask((steps) => pattern(split, false).match(uri, steps))
     if (result === 'unknown') return undefined
     const script = result?.isMatch ? (result.captures.get('1') ?? uri) : uri
     return script.endsWith('/') ? `${script}${this.inherited('fastcgi_index', around)[0]?.args[0] ?? ''}` : script

@@ -1,4 +1,4 @@
-import { newSteps, pattern } from '../patterns/pattern.ts'
+import { pattern } from '../patterns/pattern.ts'
 import { verdictOf } from './condition.ts'
 import { isInterfering, type RouteDirective } from './directive.ts'
 import { type Around, type Request, type RequestView, splitOnce, UNKNOWN_CAPTURES } from './request.ts'
@@ -78,6 +78,7 @@ export class RewritePhase {
     const verdict = verdictOf(args, {
       value: (text) => this.#view.value(text, way.request, around),
       kindOf: (path) => this.#view.kindAt(path),
+      budget: this.#view.budget,
     })
     const isUnknown = verdict === 'unknown'
     const ways: Way[] = []
@@ -94,7 +95,7 @@ export class RewritePhase {
   #rewritten(args: readonly string[], way: OpenWay, around: Around): Way[] {
     const [source = '', replacement = '', flag] = args
     const { request } = way
-    const result = pattern(source, false).match(request.uri, newSteps())
+    const result = this.#view.budget.ask((steps) => pattern(source, false).match(request.uri, steps))
     const isRedirect = flag === 'redirect' || flag === 'permanent' || /^(?:https?:\/\/|\$scheme)/.test(replacement)
     if (result === 'unknown') return isRedirect ? [{ route: 'none' }, way] : [{ route: 'unknown' }]
     if (!result.isMatch) return [way]

@@ -1,3 +1,4 @@
+import type { StepBudget } from '../patterns/pattern.ts'
 import type { RouteDirective } from './directive.ts'
 import type { Route } from './route.ts'
 import { walkServer } from './walk.ts'
@@ -10,11 +11,15 @@ const more = (): never => {
 }
 
 /** The route of a server that depends on its own directives alone. Throws RouteNeedsMore for any other. */
-export const simpleRoute = (server: readonly RouteDirective[]): Route =>
+export const simpleRoute = (server: readonly RouteDirective[], budget: StepBudget): Route =>
   walkServer(server, {
+    budget,
     value: more,
     kindOf: more,
     get http() {
+      return more()
+    },
+    get prefix() {
       return more()
     },
   })

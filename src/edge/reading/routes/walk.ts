@@ -42,7 +42,7 @@ class Walk {
   }
 
   #search(request: Request): Route {
-    const found = findLocation(this.#server, request.uri)
+    const found = findLocation(this.#server, request.uri, this.#view.budget)
     if (!found) return 'unknown'
     const captures = found.captures ?? request.captures
     return this.#location(found.path, { ...request, captures })
@@ -112,6 +112,7 @@ class Walk {
   #tryFiles(own: readonly RouteDirective[], handlers: Around, request: Request, around: Around): Route {
     const files = own.find(({ name }) => name === 'try_files')?.args
     if (!files) return this.#content(handlers, request, around)
+    if (this.#view.hasUnknownRoot(around)) return 'unknown'
     const last = files.at(-1) ?? ''
     const routes: Route[] = []
     for (const file of files.slice(0, -1)) {
@@ -147,6 +148,7 @@ class Walk {
   }
 
   #static(request: Request, around: Around): Route {
+    if (this.#view.hasUnknownRoot(around)) return 'unknown'
     if (!request.uri.endsWith('/')) return this.#file(request, around)
     const folder = this.#view.kindOf('$uri', request, around)
     const routes: Route[] = []

@@ -21,7 +21,8 @@ export interface HttpBlock {
   readonly probes: ReadonlyMap<string, PathKind>
 }
 
-export function readHttpBlock(included: Included): HttpBlock {
+/** `prefix`: the folder from which a relative `root` starts, if it is known. */
+export function readHttpBlock(included: Included, prefix?: string): HttpBlock {
   const servers: ServerDraft[] = []
   const upstreams = new Map<string, readonly string[]>()
   const maps = new Map<string, Located>()
@@ -41,7 +42,8 @@ export function readHttpBlock(included: Included): HttpBlock {
     }
   }
   const probes = new Map<string, PathKind>()
-  const context = { http: settings, map: mapsOnDemand(maps, included), kindOf: probedBy(probes) }
+  const { budget } = included
+  const context = { http: settings, prefix, budget, map: mapsOnDemand(maps, included), kindOf: probedBy(probes) }
   const inheriting = hasSslOn ? servers.map(inheritSslOn) : servers
   const routed = bounded(inheriting, included).map((server) => withRoutes(server, context))
   return {
@@ -96,7 +98,7 @@ function mapsOnDemand(maps: ReadonlyMap<string, Located>, included: Included): R
     if (!map) return undefined
     if (!read.has(variable)) {
       const text = mapText(map, included)
-      read.set(variable, text.gathered.length > 0 ? undefined : new ValueMap(text))
+      read.set(variable, text.gathered.length > 0 ? undefined : ValueMap.of(text))
     }
     return read.get(variable)
   }
@@ -119,7 +121,7 @@ function probedBy(probes: Map<string, PathKind>): RouteContext['kindOf'] {
 function serverOf(statement: Located, included: Included): ServerDraft[] {
   const { draft, block, path } = statement
   if (draft) return [draft]
-  return block ? [draftServer(statement, path, (inner) => included.in(inner))] : []
+  return block ? [draftServer(statement, path, (inner) => included.in(inner), included.budget)] : []
 }
 
 /** Backup servers only when there are no others. None where DNS or a program decides. */
@@ -139,13 +141,16 @@ function usedMaps(
   included: Included,
 ): Map<string, MapText> {
   const used = new Map<string, MapText>()
+  // A list and no recursion: maps may refer to each other in a chain of any length.
   const use = (texts: readonly string[]): void => {
-    for (const variable of texts.flatMap(variablesIn)) {
+    const variables = texts.flatMap(variablesIn)
+    for (let variable = variables.pop(); variable !== undefined; variable = variables.pop()) {
       const map = maps.get(variable)
       if (!map || used.has(variable)) continue
       const text = mapText(map, included)
       used.set(variable, text)
-      use([text.source, text.default, ...text.entries.flatMap(([, value]) => (value.includes('$') ? [value] : []))])
+      for (const one of [text.source, text.default]) variables.push(...variablesIn(one))
+      for (const [, value] of text.entries) if (value.includes('$')) variables.push(...variablesIn(value))
     }
   }
   for (const { route, routes } of servers) {

@@ -1,5 +1,5 @@
 import type { ServerMatch } from '../contract.ts'
-import { newSteps, type Pattern } from '../patterns/pattern.ts'
+import { type Pattern, StepBudget } from '../patterns/pattern.ts'
 
 type NameKind = Exclude<ServerMatch['how'], 'default'>
 
@@ -44,8 +44,8 @@ export class NameIndex<T> {
     return this.#exact.get(name)
   }
 
-  /** `asked` is the name in its own case, for patterns. */
-  find(name: string, asked = name): NameMatch<T> | undefined {
+  /** `asked` is the name in its own case, for patterns. `budget`: of the reading that the question belongs to. Default: none. */
+  find(name: string, asked = name, budget = new StepBudget()): NameMatch<T> | undefined {
     const exact = this.#exact.get(name)
     if (exact !== undefined) return { how: 'exact', value: exact }
     for (let dot = name.indexOf('.'); dot !== -1; dot = name.indexOf('.', dot + 1)) {
@@ -56,13 +56,15 @@ export class NameIndex<T> {
       const value = this.#trailing.get(name.slice(0, dot + 1))
       if (value !== undefined) return { how: 'trailing_wildcard', value }
     }
-    const steps = newSteps()
-    for (const { pattern, value } of this.#patterns) {
-      const result = pattern.match(asked, steps)
-      if (result === 'unknown') return { how: 'unknown', value }
-      if (result.isMatch) return { how: 'regex', value }
-    }
-    return undefined
+    if (this.#patterns.length === 0) return undefined
+    return budget.ask((steps) => {
+      for (const { pattern, value } of this.#patterns) {
+        const result = pattern.match(asked, steps)
+        if (result === 'unknown') return { how: 'unknown' as const, value }
+        if (result.isMatch) return { how: 'regex' as const, value }
+      }
+      return undefined
+    })
   }
 
   exactNames(): IterableIterator<[string, T]> {

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { parseAddress } from '../../../model/address.ts'
 import type { Proxying, ProxyTarget } from '../contract.ts'
+import type { StepBudget } from '../patterns/pattern.ts'
 import type { Assignment, Pass, Route } from '../routes/route.ts'
 import { filledIn, type GatheredValue, known, type Lookup, UNKNOWN, type ValueMap } from './value-map.ts'
 
@@ -13,9 +14,14 @@ export interface HttpContext {
   /** A cache by URL: thousands of servers proxy to the same few addresses. */
   readonly resolved: Map<string, Proxying>
   readonly gathered: GatheredValue
+  /** The work for patterns in the reading that the question belongs to. */
+  readonly budget: StepBudget
 }
 
 const MAX_RESOLVED = 1000
+
+/** nginx ends a request whose variables refer to each other more deeply. */
+const MAX_VARIABLE_DEPTH = 100
 
 /** What is known about a request before it is made. */
 export interface RequestFacts {
@@ -98,14 +104,22 @@ function proxyingTo(url: string, protocol: Pass['protocol'], { upstreams }: Http
 export function lookupFor(
   assignments: readonly Assignment[],
   request: RequestFacts,
-  { maps, gathered }: { readonly maps: Pick<HttpContext['maps'], 'get'>; readonly gathered: GatheredValue },
+  {
+    maps,
+    gathered,
+    budget,
+  }: Pick<HttpContext, 'gathered' | 'budget'> & { readonly maps: Pick<HttpContext['maps'], 'get'> },
 ): Lookup {
   const values = new Map<string, string | undefined>()
+  let depth = 0
   const lookup: Lookup = (name) => {
     const given = values.has(name) ? values.get(name) : ofRequest(name, request)
     if (given !== undefined || values.has(name)) return given
     values.set(name, undefined) // Ends a map that refers to its own variable.
-    const value = maps.get(name)?.value(lookup, gathered)
+    if (depth >= MAX_VARIABLE_DEPTH) return undefined
+    depth += 1
+    const value = maps.get(name)?.value(lookup, gathered, budget)
+    depth -= 1
     values.set(name, value)
     return value
   }

@@ -3,6 +3,7 @@ import { parseName } from '../../../model/dns-name.ts'
 import type { Slices } from '../../../primitives/slices.ts'
 import { EDGE_NAME } from '../../config/render-base.ts'
 import type { ListenPlace, ServedHost, ServerBlock, ServerMatch } from '../contract.ts'
+import { StepBudget } from '../patterns/pattern.ts'
 import { impliedListening, type Listening } from '../text/listen.ts'
 import type { ServerDraft } from '../text/statements.ts'
 import type { HttpBlock } from './http-block.ts'
@@ -33,25 +34,23 @@ export type GatheredHosts = ReadonlyMap<string, GatheredHost>
 export class ServerIndex {
   readonly #sockets = new Sockets()
   readonly #listening: (server: ServerDraft) => readonly Listening[]
-  readonly #context: Omit<HttpContext, 'gathered'>
+  readonly #context: Omit<HttpContext, 'gathered' | 'budget'>
   /** The sockets at which a server has the exact name. */
   readonly #byName = new Map<string, Socket[]>()
   #gathered: readonly Socket[] = []
   readonly #gatheredPlaces = new Map<ServerDraft, readonly ListenPlace[]>()
   readonly #places = new SharedPlaces()
 
-  private constructor({ upstreams, maps }: HttpBlock, isRoot: boolean) {
+  private constructor({ upstreams }: HttpBlock, maps: HttpContext['maps'], isRoot: boolean) {
     this.#listening = ({ listen }) => (listen.length > 0 ? listen : [impliedListening(isRoot)])
-    this.#context = {
-      upstreams,
-      maps: new Map([...maps].map(([variable, text]) => [variable, new ValueMap(text)])),
-      resolved: new Map(),
-    }
+    this.#context = { upstreams, maps, resolved: new Map() }
   }
 
   /** `isRoot`: whether nginx runs as root. */
   static async build(http: HttpBlock, isRoot: boolean, slices: Slices): Promise<ServerIndex> {
-    const index = new ServerIndex(http, isRoot)
+    const maps = new Map<string, ValueMap>()
+    for (const [variable, text] of http.maps) maps.set(variable, await ValueMap.inSlices(text, slices))
+    const index = new ServerIndex(http, maps, isRoot)
     for (const server of http.servers) {
       await index.#sockets.add(server, index.#listening(server), slices)
       if (slices.isOver) await slices.next()
@@ -74,7 +73,7 @@ export class ServerIndex {
   }
 
   /** If one server proxies and another redirects, it is the server that proxies. */
-  served(host: string, own: GatheredHosts): ServedHost | undefined {
+  served(host: string, own: GatheredHosts, budget: StepBudget): ServedHost | undefined {
     const servers = new Set<ServerDraft>()
     const listen: ListenPlace[] = []
     const isGathered = isIn(own)
@@ -84,7 +83,9 @@ export class ServerIndex {
       servers.add(server)
       if (listen.length < MAX_PLACES) listen.push(placeOf(socket, server))
     }
-    const [block] = [...servers].map((server) => this.#blockOf(server, host, own)).sort((a, b) => weight(b) - weight(a))
+    const [block] = [...servers]
+      .map((server) => this.#blockOf(server, host, own, budget))
+      .sort((a, b) => weight(b) - weight(a))
     return block && hostOf(host, block, this.#places.of(listen))
   }
 
@@ -125,7 +126,7 @@ export class ServerIndex {
     return places
   }
 
-  #blockOf(server: ServerDraft, host: string, own: GatheredHosts): ServerBlock {
+  #blockOf(server: ServerDraft, host: string, own: GatheredHosts, budget = new StepBudget()): ServerBlock {
     const { path, line, names } = server
     const listen = this.#placesOf(server)
     const tls = listen.some((place) => place.tls)
@@ -134,7 +135,7 @@ export class ServerIndex {
     const { proxyPass, unresolved, target, furtherTargets } = proxying(
       server.routes?.get(host) ?? server.route,
       { host, serverName: serverNameOf(server), scheme, ...portsOf(host, listen) },
-      { ...this.#context, gathered },
+      { ...this.#context, gathered, budget },
     )
     const place = server.gathered.length > 0 ? own.get(host) : undefined
     return {
@@ -191,5 +192,14 @@ const plainFirst = (a: ListenPlace, b: ListenPlace): number => Number(a.tls) - N
 const weight = ({ proxyPass, unresolved, tls }: ServerBlock): number =>
   (proxyPass !== null || unresolved ? 2 : 0) + (tls ? 1 : 0)
 
-/** False for `_`, IP addresses and other names that are not DNS names, and for the name of the edge itself. */
-const isHostName = (name: string): boolean => parseName(name) === name && isIP(name) === 0 && name !== EDGE_NAME
+/**
+ * False for `_`, IP addresses and other names that are not DNS names, and for the name of the edge itself. Underscores are allowed: no
+ * host may have one, and visitors, DNS servers and nginx take them all the same.
+ */
+const isHostName = (name: string): boolean => isDnsName(name) && isIP(name) === 0 && name !== EDGE_NAME
+
+const isDnsName = (name: string): boolean => {
+  if (!name.includes('_')) return parseName(name) === name
+  const alike = name.replaceAll('_', 'x')
+  return name.includes('.') && parseName(alike) === alike
+}

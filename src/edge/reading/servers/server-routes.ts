@@ -1,3 +1,4 @@
+import type { StepBudget } from '../patterns/pattern.ts'
 import type { PathKind } from '../routes/condition.ts'
 import { isInterfering } from '../routes/directive.ts'
 import type { WalkFacts } from '../routes/request.ts'
@@ -13,6 +14,8 @@ export interface RouteContext {
   /** Undefined: there is no such map, or its values are not known here. */
   map(variable: string): ValueMap | undefined
   kindOf(path: string): PathKind
+  readonly prefix: string | undefined
+  readonly budget: StepBudget
 }
 
 /** More names have the same route, or none that is known. */
@@ -53,10 +56,15 @@ function follow(
   const facts: WalkFacts = {
     http: context.http,
     kindOf: context.kindOf,
+    prefix: context.prefix,
+    budget: context.budget,
     value(text, assignments, own) {
       usesHost ||= /host/i.test(text) || assignments.some(({ value }) => /host/i.test(value))
       const given = [...own].map(([name, value]) => ({ name, value }))
-      return known(text, lookupFor([...given, ...assignments], request, { maps, gathered: () => undefined }))
+      return known(
+        text,
+        lookupFor([...given, ...assignments], request, { maps, gathered: () => undefined, budget: context.budget }),
+      )
     },
   }
   const route = walkServer(routing, facts)

@@ -1,4 +1,5 @@
-import { pattern } from '../patterns/pattern.ts'
+import type { Slices } from '../../../primitives/slices.ts'
+import { pattern, type StepBudget } from '../patterns/pattern.ts'
 import { NameIndex } from './name-index.ts'
 
 /** `map $source $variable { … }` as plain data. */
@@ -19,29 +20,46 @@ export class ValueMap {
   readonly #text: Omit<MapText, 'entries'>
   readonly #index = new NameIndex<string>()
 
-  constructor({ entries, ...text }: MapText) {
+  private constructor({ entries: _, ...text }: MapText) {
     this.#text = text
-    for (const [name, value] of entries) {
-      if (isPattern(name)) this.#index.addPattern(patternOf(name), value)
-      else this.#add(name.replace(/^\\/, '').toLowerCase(), value)
-    }
   }
 
-  value(lookup: Lookup, gathered: GatheredValue): string | undefined {
+  static of(text: MapText): ValueMap {
+    const map = new ValueMap(text)
+    for (const [name, value] of text.entries) map.#put(name, value)
+    return map
+  }
+
+  /** The same in slices: a map may have hundreds of thousands of entries. */
+  static async inSlices(text: MapText, slices: Slices): Promise<ValueMap> {
+    const map = new ValueMap(text)
+    for (const [index, [name, value]] of text.entries.entries()) {
+      map.#put(name, value)
+      if (index % 256 === 255 && slices.isOver) await slices.next()
+    }
+    return map
+  }
+
+  #put(name: string, value: string): void {
+    if (isPattern(name)) this.#index.addPattern(patternOf(name), value)
+    else this.#add(name.replace(/^\\/, '').toLowerCase(), value)
+  }
+
+  value(lookup: Lookup, gathered: GatheredValue, budget: StepBudget): string | undefined {
     const source = known(this.#text.source, lookup)
     if (source === undefined) return undefined
-    const found = this.#find(source, gathered)
+    const found = this.#find(source, gathered, budget)
     return found === UNKNOWN ? undefined : known(found ?? this.#text.default, lookup)
   }
 
   /** Patterns see the source in its own case. */
-  #find(source: string, gathered: GatheredValue): string | undefined {
+  #find(source: string, gathered: GatheredValue, budget: StepBudget): string | undefined {
     const key = source.toLowerCase()
     for (const kind of this.#text.gathered) {
       const value = gathered(kind, key)
       if (value !== undefined) return value
     }
-    const found = this.#index.find(key, source)
+    const found = this.#index.find(key, source, budget)
     return found?.how === 'unknown' ? UNKNOWN : found?.value
   }
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, type Stats, statSync } from 'node:fs'
 import { kernelTime } from '../../../primitives/clock.ts'
 import { errorCode } from '../../../primitives/durable-file.ts'
+import { StepBudget } from '../patterns/pattern.ts'
 import { nameFromBytes, systemPath } from './file-name.ts'
 import type { Folders } from './glob.ts'
 import { draftServer } from './server-draft.ts'
@@ -36,6 +37,12 @@ export class ConfigFiles implements Folders {
   readonly #files = { directives: new Map<string, KnownFile>(), entries: new Map<string, KnownFile>() }
   readonly #folders = new Map<string, { readonly stamp: Stamp; readonly names: readonly string[] }>()
   #seen = new Map<string, Stamp>()
+  #budget = new StepBudget()
+
+  /** The work for patterns in this reading. */
+  get budget(): StepBudget {
+    return this.#budget
+  }
 
   /** Every path that the current reading has used. */
   get seen(): ReadonlyMap<string, Stamp> {
@@ -44,6 +51,7 @@ export class ConfigFiles implements Folders {
 
   begin(): void {
     this.#seen = new Map()
+    this.#budget = new StepBudget()
   }
 
   /** Drops every path that this reading did not use. */
@@ -59,7 +67,7 @@ export class ConfigFiles implements Folders {
     const { stamp, stats } = this.#stat(path)
     if (known && isSameStamp(known.stamp, stamp)) return known.loaded
     const loaded = stats
-      ? read(path, content, stats)
+      ? read(path, content, stats, this.#budget)
       : { unreadable: `the file cannot be found or read (${stamp.fault})` }
     this.#files[content].set(path, { stamp, loaded })
     return loaded
@@ -114,12 +122,12 @@ export function stampOf(path: string): { stamp: Stamp; stats: Stats | undefined 
 }
 
 /** Opens only regular files: reading a pipe could block for ever. */
-function read(path: string, content: Content, stats: Stats): Loaded {
-  if (path === '/dev/null') return parseFile('', content, path)
+function read(path: string, content: Content, stats: Stats, budget: StepBudget): Loaded {
+  if (path === '/dev/null') return parseFile('', content, path, budget)
   if (!stats.isFile()) return { unreadable: 'the path is not a regular file' }
   if (stats.size > MAX_BYTES) return { unreadable: 'the file is too large' }
   try {
-    return parseFile(readFileSync(systemPath(path), 'utf8'), content, path)
+    return parseFile(readFileSync(systemPath(path), 'utf8'), content, path, budget)
   } catch (error) {
     return { unreadable: `the file cannot be read (${errorCode(error) ?? 'unknown'})` }
   }
@@ -134,11 +142,11 @@ function namesIn(folder: string): string[] {
 }
 
 /** A server without includes is drafted at once, and its statements are dropped to save memory. */
-const parseFile = (text: string, content: Content, path: string): ParsedText =>
+const parseFile = (text: string, content: Content, path: string, budget: StepBudget): ParsedText =>
   parse(text, content, (ended) => {
     const { name, args, line, block = [] } = ended
     if (name !== 'server' || hasInclude(block)) return ended
-    return { name, args, line, block: undefined, draft: draftServer(ended, path, inItself) }
+    return { name, args, line, block: undefined, draft: draftServer(ended, path, inItself, budget) }
   })
 
 const inItself = ({ block = [] }: Statement): readonly Statement[] => block

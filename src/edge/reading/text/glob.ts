@@ -4,16 +4,38 @@ export interface Folders {
   exists(path: string): boolean
 }
 
+/** A pattern of an include matches more paths than anybody means. The message is a clause. */
+export class TooManyPaths extends Error {
+  constructor() {
+    super('its pattern matches too many paths; none of them was read')
+  }
+}
+
+/** Links that lead back make the number of paths grow with every step of a pattern. */
+const MOST_PATHS = 200_000
+/** The folders on the way are listed, each by itself. */
+const MOST_FOLDERS = 5_000
+
 export const isGlob = (pattern: string): boolean => /[*?[]/.test(pattern)
 
-/** The paths that match an absolute pattern, in the order in which nginx reads them. */
-export function expandGlob(pattern: string, folders: Folders): string[] {
+/**
+ * The paths that match an absolute pattern, in the order in which nginx reads them. Throws TooManyPaths. `most`: how many are left for all
+ * patterns together.
+ */
+export function expandGlob(pattern: string, folders: Folders, most = { left: MOST_PATHS }): string[] {
   let paths = ['']
   const [, ...steps] = pattern.split('/')
   for (const [index, step] of steps.entries()) {
     const isLast = index === steps.length - 1
-    if (isGlob(step)) paths = paths.flatMap((path) => matching(folders, path, step).map((name) => `${path}/${name}`))
-    else paths = paths.map((path) => `${path}/${step.replaceAll(/\\(.)/g, '$1')}`)
+    if (isGlob(step)) {
+      paths = paths.flatMap((path) => {
+        const names = matching(folders, path, step)
+        most.left -= names.length
+        if (most.left < 0) throw new TooManyPaths()
+        return names.map((name) => `${path}/${name}`)
+      })
+      if (!isLast && paths.length > MOST_FOLDERS) throw new TooManyPaths()
+    } else paths = paths.map((path) => `${path}/${step.replaceAll(/\\(.)/g, '$1')}`)
     if (isLast && !isGlob(step)) paths = paths.filter((path) => folders.exists(path))
   }
   return paths.sort((a, b) => (a < b ? -1 : 1))

@@ -1,7 +1,8 @@
 import { dirname } from 'node:path'
 import type { BrokenPlace } from '../contract.ts'
+import type { StepBudget } from '../patterns/pattern.ts'
 import type { ConfigFiles } from './config-files.ts'
-import { expandGlob, isGlob } from './glob.ts'
+import { expandGlob, isGlob, TooManyPaths } from './glob.ts'
 import type { Content, Statement } from './statements.ts'
 
 /** A statement, its file, and the chain of includes that led to the file (the file itself is the last). */
@@ -40,6 +41,8 @@ export class Included {
   readonly #main: string
   readonly #broken = new Map<string, BrokenPlace>()
   readonly #known: KnownIncludes
+  /** Of all patterns of includes together. */
+  readonly #paths = { left: MAX_INCLUSIONS }
   #inclusions = 0
   #statements = 0
 
@@ -47,6 +50,11 @@ export class Included {
     this.#files = files
     this.#main = main
     this.#known = known
+  }
+
+  /** The work for patterns in this reading. */
+  get budget(): StepBudget {
+    return this.#files.budget
   }
 
   broken(): BrokenPlace[] {
@@ -115,8 +123,14 @@ export class Included {
     return name.startsWith('/') ? name : `${dirname(this.#main)}/${name}`
   }
 
-  #named(statement: Statement): string[] {
+  #named(statement: Located): string[] {
     const pattern = this.#pattern(statement)
-    return isGlob(pattern) ? expandGlob(pattern, this.#files) : [pattern]
+    try {
+      return isGlob(pattern) ? expandGlob(pattern, this.#files, this.#paths) : [pattern]
+    } catch (error) {
+      if (!(error instanceof TooManyPaths)) throw error
+      this.report(statement.path, statement.line, error.message)
+      return []
+    }
   }
 }

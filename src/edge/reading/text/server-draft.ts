@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import type { StepBudget } from '../patterns/pattern.ts'
 import { RouteNeedsMore, simpleRoute } from '../routes/simple-route.ts'
 import { parseListens } from './listen.ts'
 import type { ServerDraft, Statement } from './statements.ts'
@@ -6,7 +7,12 @@ import type { ServerDraft, Statement } from './statements.ts'
 /** The content of a block, with or without its includes. */
 type Inside<S extends Statement> = (block: S) => Iterable<S>
 
-export function draftServer<S extends Statement>(server: S, path: string, inside: Inside<S>): ServerDraft {
+export function draftServer<S extends Statement>(
+  server: S,
+  path: string,
+  inside: Inside<S>,
+  budget: StepBudget,
+): ServerDraft {
   const names: (readonly string[])[] = []
   const listens: (readonly string[])[] = []
   const gathered: string[] = []
@@ -28,14 +34,14 @@ export function draftServer<S extends Statement>(server: S, path: string, inside
     listen: parseListens(listens, isTls ?? false),
     ...(isTls === false && { hasSslOff: true }),
     gathered: gathered.length === 0 ? NO_KINDS : gathered,
-    ...routeOf(routing),
+    ...routeOf(routing, budget),
   }
 }
 
 /** Most servers have a route that depends on nothing else. Their statements are dropped to save memory. */
-function routeOf(routing: readonly Statement[]): Pick<ServerDraft, 'route' | 'routing'> {
+function routeOf(routing: readonly Statement[], budget: StepBudget): Pick<ServerDraft, 'route' | 'routing'> {
   try {
-    return { route: simpleRoute(routing) }
+    return { route: simpleRoute(routing, budget) }
   } catch (error) {
     if (!(error instanceof RouteNeedsMore)) throw error
     return { route: 'unknown', routing }

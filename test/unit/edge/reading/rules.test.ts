@@ -148,7 +148,9 @@ server { listen 80; server_name ~^a\\.b\\.; }`)
   test('hosts are names that visitors can ask for', async () => {
     const names = `_ "" 10.0.0.1 A.Test a.test *.w.test t.* .dot.test ~^r$ under_score.test b.test. $hostname bücher.test`
     const { hosts } = await read(`server { server_name ${names}; }`)
-    expect(hosts.map(({ host }) => host)).toEqual(['a.test', 'dot.test', hostname().toLowerCase()].sort())
+    expect(hosts.map(({ host }) => host)).toEqual(
+      ['a.test', 'dot.test', 'under_score.test', hostname().toLowerCase()].sort(),
+    )
   })
 
   test('of two servers with one name the first counts, on each place by itself', async () => {

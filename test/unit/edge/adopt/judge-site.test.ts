@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { judgeSite, namesOf } from '../../../src/edge/adopt/judge-site.ts'
-import { readSite } from '../../../src/edge/adopt/site-text.ts'
-import { SITE_STYLES } from '../../support/edge/sites/site-styles.ts'
+import { judgeSite, namesOf } from '../../../../src/edge/adopt/judge-site.ts'
+import { readSite } from '../../../../src/edge/adopt/site-text.ts'
+import { SITE_STYLES } from '../../../support/edge/sites/site-styles.ts'
 
 const HOST = 'shop.example.test'
 const SITE = {
@@ -189,6 +189,19 @@ describe('a hand-written site', () => {
   ])('is refused with %s', (_what, text, directive) => {
     const { refused } = judged(text)
     expect(refused.map((each) => each.directive)).toContain(directive)
+  })
+
+  test.each([
+    ['TLS', 'listen 192.0.2.1:443 ssl;', 'listen 443 ssl;'],
+    ['plain HTTP', 'listen 192.0.2.1:80;', 'listen 80;'],
+  ])('with two blocks for %s is refused if they differ, whichever comes first', (_what, first, second) => {
+    const block = (listen: string, guard = '') => site(guard).replace('listen 80;', listen)
+    const list = 'allow 10.0.0.0/8; deny all;'
+    const refused = (text: string) => judged(text).refused.map(({ sentence }) => sentence)
+    const otherwise = ['Another server block of the host answers the same visitors otherwise.']
+    expect(refused(block(first) + block(second))).toEqual([])
+    expect(refused(block(first) + block(second, list))).toEqual(otherwise)
+    expect(refused(block(first, list) + block(second))).toEqual(otherwise)
   })
 
   test('without a Host for the backend needs consent', () => {

@@ -1,0 +1,132 @@
+import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { judgeSites, sitesOfEdge, sitesOfFolder } from '../../../../src/edge/adopt/sites.ts'
+import { tempFolder } from '../../../support/temp-folder.ts'
+
+const temporary = tempFolder()
+afterAll(() => temporary[Symbol.dispose]())
+
+const WORLD = {
+  ports: { http: 80, https: 443 },
+  listen: ['192.168.45.23'],
+  serverAt: (address: string) => (address === '192.168.45.25' ? '25' : undefined),
+}
+const PROXY = 'location / { proxy_pass http://192.168.45.25:3000; proxy_set_header Host $host; }'
+const server = (host: string, inside = '') => `server { listen 80; server_name ${host}; ${inside} ${PROXY} }\n`
+
+let count = 0
+
+/** Writes the files into a folder of their own, and says where it is. */
+function written(files: Readonly<Record<string, string>>): string {
+  count += 1
+  const folder = join(temporary.path, String(count))
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
+    writeFileSync(join(folder, name), text)
+  }
+  return folder
+}
+
+function judgedAt(folder: string) {
+  const sites = sitesOfEdge({ config: join(folder, 'nginx.conf'), folder: join(folder, 'drawbridge') })
+  return Object.fromEntries(judgeSites(sites, WORLD).map(({ host, refused }) => [host, refused]))
+}
+
+/** A guard in a file that the site includes, and another site beside it. */
+const guarded = (include: string) => ({
+  'nginx.conf': `http { include sites/*; }`,
+  'sites/shop': server('shop.example.test', include),
+  'sites/calm': server('calm.example.test'),
+})
+
+const UNREAD: readonly (readonly [string, () => string])[] = [
+  [
+    'a file over the limit of bytes',
+    () => {
+      const folder = written({ ...guarded('include guard;'), guard: 'deny all;\n' })
+      truncateSync(join(folder, 'guard'), 17 * 1024 * 1024)
+      return folder
+    },
+  ],
+  ['a file with a syntax error', () => written({ ...guarded('include guard;'), guard: 'deny all; }' })],
+  [
+    'files that are nested too deeply',
+    () => {
+      const chain = Array.from({ length: 40 }, (_, at) => [`deep${at}`, `include deep${at + 1};`])
+      return written({ ...guarded('include deep0;'), ...Object.fromEntries(chain), deep40: 'deny all;' })
+    },
+  ],
+  ['a file that is missing', () => written(guarded('include guard;'))],
+  [
+    'a pattern that leads through links for ever',
+    () => {
+      const folder = written({ ...guarded('include l*/l*/l*/l*/l*/l*/guard;'), 'l0/guard': 'deny all;' })
+      for (let at = 1; at < 12; at += 1) {
+        symlinkSync('..', join(folder, `l0/l${at}`))
+        symlinkSync('l0', join(folder, `l${at}`))
+      }
+      return folder
+    },
+  ],
+]
+
+describe('what was not read', () => {
+  test.each(UNREAD)('%s refuses the block that includes it, and no other', (_what, make) => {
+    const { 'shop.example.test': shop, 'calm.example.test': calm } = judgedAt(make())
+    expect(shop).toMatchObject([
+      { directive: 'include', line: 1, sentence: expect.stringContaining('It includes a file that was not read: ') },
+    ])
+    expect(calm).toEqual([])
+  })
+
+  test('refuses a site in whose location it stands', () => {
+    const folder = written({
+      'nginx.conf': 'http { include sites/*; }',
+      'sites/shop': server('shop.example.test').replace('location / {', 'location / { include missing;'),
+    })
+    expect(judgedAt(folder)['shop.example.test']).toMatchObject([{ directive: 'include' }])
+  })
+
+  test('refuses every site where it stands in the http block', () => {
+    const folder = written({
+      'nginx.conf': 'http {\n  include guard;\n  include sites/*;\n}',
+      'sites/shop': server('shop.example.test'),
+      guard: 'deny all; }',
+    })
+    expect(judgedAt(folder)['shop.example.test']).toMatchObject([{ directive: 'include', line: 2 }])
+  })
+
+  test('refuses every site of a folder in which a file is not read, and a certificate is no such file', () => {
+    const folder = written({ shop: server('shop.example.test'), 'own.pem': '-----BEGIN CERTIFICATE-----\n' })
+    const hosts = () => judgeSites(sitesOfFolder(folder), WORLD).map(({ refused }) => refused.length)
+    expect(hosts()).toEqual([0])
+    writeFileSync(join(folder, 'other'), 'server {')
+    expect(hosts()).toEqual([1])
+  })
+})
+
+test('a host with an underscore is listed, and cannot be adopted', () => {
+  const folder = written({ 'nginx.conf': 'http { include sites/*; }', 'sites/shop': server('my_shop.example.test') })
+  expect(judgedAt(folder)['my_shop.example.test']).toMatchObject([{ directive: 'server' }])
+})
+
+describe('a program in Lua', () => {
+  const LUA = 'access_by_lua_block { if ngx.var.arg_x == "}" then ngx.exit(403) end -- it\'s }\n }'
+
+  test.each([
+    ['in the server', server('shop.example.test', `${LUA} deny all;`), ''],
+    ['in an included file', server('shop.example.test', 'include guard;'), `${LUA}\ndeny all;`],
+  ])('%s is read by its own rules, with what stands behind it', (_where, site, guard) => {
+    const folder = written({ 'nginx.conf': 'http { include sites/*; }', 'sites/shop': site, guard })
+    const refused = judgedAt(folder)['shop.example.test']
+    expect(refused?.map(({ directive }) => directive)).toEqual(expect.arrayContaining(['access_by_lua_block', 'deny']))
+  })
+
+  test('in the http block refuses every site, and one that only starts nginx does not', () => {
+    const files = (program: string) =>
+      written({ 'nginx.conf': `http { ${program} include sites/*; }`, 'sites/shop': server('shop.example.test') })
+    expect(judgedAt(files(LUA))['shop.example.test']).toMatchObject([{ directive: 'access_by_lua_block' }])
+    expect(judgedAt(files('init_by_lua_block { x = {} }'))['shop.example.test']).toEqual([])
+  })
+})
