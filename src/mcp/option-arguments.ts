@@ -55,6 +55,7 @@ export const OptionsArgument = z.strictObject({
     .describe('Response headers'),
   allow: z
     .array(z.string().max(49))
+    .min(1)
     .max(MOST_NETWORKS)
     .optional()
     .describe('The networks that may visit the host, such as 10.0.0.0/8'),
@@ -70,6 +71,7 @@ export const OptionsArgument = z.strictObject({
         port: z.number().int().min(1).max(65_535),
       }),
     )
+    .min(1)
     .max(MOST_BACKENDS)
     .optional()
     .describe('Further backends for when the first one fails'),
@@ -77,5 +79,5 @@ export const OptionsArgument = z.strictObject({
     .strictObject({ retryAfter: z.number().int().min(RETRY_AFTER.lowest).max(RETRY_AFTER.highest).optional() })
     .optional()
     .describe('The edge answers 503 with a small page'),
-  snippets: z.array(id).max(MOST_SNIPPETS).optional().describe('Ids of snippets in the configuration'),
+  snippets: z.array(id).min(1).max(MOST_SNIPPETS).optional().describe('Ids of snippets in the configuration'),
 })

@@ -28,6 +28,14 @@ export const RIGHT_GUARDS: readonly Guard[] = [
   bound('action', 'action', 'action'),
   bound('address', 'ip', 'ip'),
   {
+    name: 'a list of options is not empty',
+    file: 'src/model/options/read-options.ts',
+    from: '    if (given.length === 0) throw new Unfit(EMPTY_LIST)\n',
+    to: '',
+    breaks: 'An access list without networks would be read as no access list, and open the host to everybody.',
+    test: 'test/unit/model/option-grammar.test.ts',
+  },
+  {
     name: 'a capability is used once',
     file: CAPABILITIES,
     from: "      .where('used_at', 'is', null)\n",

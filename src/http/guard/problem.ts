@@ -1,6 +1,6 @@
 import type { FastifyError } from 'fastify'
 import { ERRORS, type FieldError, Problem } from '../../model/errors.ts'
-import { MAX_BODY_GRAMMAR, OPTION_ID_GRAMMAR } from '../../model/options/grammar.ts'
+import { EMPTY_LIST, MAX_BODY_GRAMMAR, OPTION_ID_GRAMMAR } from '../../model/options/grammar.ts'
 import { badFields, GRAMMAR_IN_WORDS } from '../../plan/desired.ts'
 import { StoreUnavailable } from '../../store/ports/store.ts'
 
@@ -112,6 +112,8 @@ function messageOf({ keyword, params, message }: Validation[number]): string {
       return FORMATS[String(params.format)] ?? 'has the wrong form'
     case 'pattern':
       return patternInWords(String(params.pattern)) ?? 'has the wrong form; the API document describes it'
+    case 'minItems':
+      return EMPTY_LIST
     case 'anyOf':
     case 'enum':
     case 'const':

@@ -67,6 +67,7 @@ export const OptionsBody = Type.Object(
     headers: Type.Optional(HeadersBody),
     allow: Type.Optional(
       Type.Array(Type.String({ format: 'network', maxLength: 49, examples: ['10.0.0.0/8'] }), {
+        minItems: 1,
         maxItems: MOST_NETWORKS,
         description: 'The networks that may visit the host. Everybody else gets 403.',
       }),
@@ -92,6 +93,7 @@ export const OptionsBody = Type.Object(
       Type.Array(
         Type.Object({ server: Type.String({ pattern: SERVER_GRAMMAR }), port: Type.Integer() }, { ...closed }),
         {
+          minItems: 1,
           maxItems: MOST_BACKENDS,
           description: 'Further backends with the same service. The edge turns to them when the first one fails.',
         },
@@ -107,7 +109,9 @@ export const OptionsBody = Type.Object(
         { ...closed, description: 'The edge answers 503 with a small page, and does not ask the backend.' },
       ),
     ),
-    snippets: Type.Optional(Type.Array(id('The id of a snippet in the configuration.'), { maxItems: MOST_SNIPPETS })),
+    snippets: Type.Optional(
+      Type.Array(id('The id of a snippet in the configuration.'), { minItems: 1, maxItems: MOST_SNIPPETS }),
+    ),
   },
   {
     ...closed,

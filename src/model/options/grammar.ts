@@ -73,6 +73,8 @@ export const LONGEST_HSTS = 63_072_000
 export const MOST_NETWORKS = 64
 export const MOST_BACKENDS = 8
 export const MOST_SNIPPETS = 8
+/** An empty list of networks could mean everybody or nobody, so no list may be empty. */
+export const EMPTY_LIST = 'must not be empty; leave the option out for its default'
 
 /** The headers with one word of a list, and the header of the response for each. */
 export const HEADER_WORDS = {

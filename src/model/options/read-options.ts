@@ -4,6 +4,7 @@ import type { FieldError } from '../errors.ts'
 import {
   type Backend,
   type BackendTls,
+  EMPTY_LIST,
   type ExposureOptions,
   HEADER_NAMES,
   HEADER_WORDS,
@@ -161,6 +162,7 @@ const listOf =
   <T>(read: Reader<T>, most: number): Reader<readonly T[]> =>
   (given, field) => {
     if (!Array.isArray(given) || given.length > most) throw new Unfit(`must be a list of at most ${most}`)
+    if (given.length === 0) throw new Unfit(EMPTY_LIST)
     const readItems = given.map((item: unknown, at) => {
       try {
         return read(item, `${field}.${at}`)
@@ -170,8 +172,7 @@ const listOf =
       }
     })
     const items = readItems.filter((item) => item !== undefined)
-    const distinct = [...new Map(items.map((item) => [JSON.stringify(item), item])).values()]
-    return distinct.length === 0 ? undefined : distinct
+    return [...new Map(items.map((item) => [JSON.stringify(item), item])).values()]
   }
 
 const network: Reader<string> = (given) => {

@@ -49,6 +49,7 @@ export function hostileOptions(): readonly (readonly [field: string, options: un
     ['options.raw', { raw: 'return 200;' }],
     ['options.headers.server', { headers: { server: 'x' } }],
     ['options.allow', { allow: Array.from({ length: 65 }, (_, at) => `10.0.0.${at}/32`) }],
+    ...['allow', 'backends', 'snippets'].map((list) => [`options.${list}`, { [list]: [] }] as const),
     ['options', 'maxBody 50m;'],
     ['options', [{ maxBody: '50m' }]],
   ]
