@@ -1,5 +1,5 @@
 import { startDemo } from './demo.ts'
-import { type LabOptions, startLab } from './lab.ts'
+import { type Lab, type LabOptions, startLab } from './lab.ts'
 import type { Stoppable } from './parts.ts'
 import { tour } from './tour.ts'
 
@@ -19,17 +19,26 @@ export const runLab = ({
         throw error
       })
       onProgress('ten exposures')
-      return {
-        ...lab,
-        stop: async () => {
-          await shown.stop()
-          await lab.stop()
-        },
-      }
+      return demonstrated(lab, shown)
     },
     readyText: ({ description, state }) => `Drawbridge ready at ${description.api}\n${tour(description, state)}`,
     endText: 'All processes of the lab are stopped.',
   })
+
+/** A lab that ends its demonstration first. Its description is read when it is asked for: it changes with the processes. */
+export const demonstrated = (
+  lab: Stoppable & Pick<Lab, 'description' | 'state'>,
+  shown: Stoppable,
+): Stoppable & Pick<Lab, 'description' | 'state'> => ({
+  state: lab.state,
+  get description() {
+    return lab.description
+  },
+  async stop() {
+    await shown.stop()
+    await lab.stop()
+  },
+})
 
 interface Program<T> {
   readonly start: (hooks: Hooks) => Promise<T>
@@ -44,20 +53,26 @@ interface Hooks {
   readonly fail: (reason: Error) => void
 }
 
-/** Starts something, prints the ready text and waits for a signal. Then stops it. Rejects if it cannot start or fails. */
+/**
+ * Starts something, prints the ready text and waits for a signal. Stops it then, and after every failure: what is left running would
+ * keep the process alive. Rejects if it cannot start or fails.
+ */
 export async function runUntilEnd<T extends Stoppable>({ start, readyText, endText }: Program<T>): Promise<void> {
   process.stdout.on('error', () => undefined) // The reader may close the pipe after the ready line.
-  const end = new End()
+  using end = new End()
   const startedAt = performance.now()
   const running = await start({
     onProgress: (part) => print(`  ${((performance.now() - startedAt) / 1000).toFixed(1)} s  ${part}`),
     onPartLost: print,
     fail: (reason) => end.finish(reason),
   })
-  if (!end.isFinished) print(readyText(running))
-  const reason = await end.finished
-  await running.stop()
-  if (reason) throw reason
+  try {
+    if (!end.isFinished) print(readyText(running))
+    const reason = await end.finished
+    if (reason) throw reason
+  } finally {
+    await running.stop()
+  }
   print(endText)
 }
 
@@ -66,12 +81,17 @@ class End {
   readonly finished: Promise<Error | undefined>
   isFinished = false
   #resolve: (reason: Error | undefined) => void = () => undefined
+  readonly #onSignal = () => this.finish()
 
   constructor() {
     this.finished = new Promise((resolve) => {
       this.#resolve = resolve
     })
-    for (const signal of END_SIGNALS) process.on(signal, () => this.finish())
+    for (const signal of END_SIGNALS) process.on(signal, this.#onSignal)
+  }
+
+  [Symbol.dispose](): void {
+    for (const signal of END_SIGNALS) process.off(signal, this.#onSignal)
   }
 
   finish(reason?: Error): void {

@@ -195,9 +195,13 @@ describe('the end of a lab', () => {
     }
   })
 
-  test('a signal to the program that runs it ends everything that it started', async () => {
+  test('npm start prints the tour to its last line, and Ctrl-C ends everything that it started', async () => {
     using folder = tempFolder()
-    const options = { state: join(folder.path, 'lab'), place: await freePlace() }
+    const options = {
+      state: join(folder.path, 'lab'),
+      place: await freePlace(),
+      demo: process.env.CAMPAIGN !== undefined,
+    }
     const program = `import { runLab } from './lab/run.ts'; await runLab(${JSON.stringify(options)})`
     const runner = spawn(process.execPath, ['--input-type=module', '--eval', program], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -207,15 +211,19 @@ describe('the end of a lab', () => {
       printed += text
     })
     await until(
-      'the ready line',
-      () => printed.includes(`\nDrawbridge ready at http://${options.place.network}.23:8045\n`),
-      25_000,
+      'the last line, or the end',
+      () => printed.endsWith('\n  Ctrl-C ends the lab.\n\n') || runner.exitCode !== null,
+      60_000,
     )
+    const lastPart = options.demo ? 'ten exposures' : 'the service'
+    expect(printed).toContain(`${lastPart}\nDrawbridge ready at http://${options.place.network}.23:8045\n`)
+    expect(printed).toContain(`API=http://${options.place.network}.23:8045`)
     const { lab: own, ...pids } = readJson(join(options.state, 'lab.json')).pids
     expect(own).toBe(runner.pid)
     expect(Object.values<number>(pids).every(isAlive)).toBe(true)
-    runner.kill('SIGTERM')
+    runner.kill('SIGINT')
     expect(await once(runner, 'exit')).toEqual([0, null])
+    expect(printed).toMatch(/\nAll processes of the lab are stopped\.\n$/)
     expect(Object.values<number>(pids).filter(isAlive)).toEqual([])
   })
 })
