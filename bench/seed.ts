@@ -83,7 +83,7 @@ async function store(lab: Lab, hosts: readonly SeededHost[]): Promise<void> {
 }
 
 const planIdOf = (at: number): string => `plan_${String(at).padStart(26, '0')}`
-const ownerOf = (at: number): string => `drawbridge ${planIdOf(at)}`
+const ownerOf = (at: number): string => `drawbridge ${planIdOf(at).replace('plan_', 'exposure_')}`
 
 function planOf(at: number, zone: string, edge: string, target: string): Plan {
   const label = labelOf(at)

@@ -1,5 +1,6 @@
 import type { ExposureRequest, Plan, Policy } from '../client/bodies.ts'
 import type { DrawbridgeClient } from '../client/client.ts'
+import { ownerToSend } from '../client/owner-of.ts'
 import { isExposedHere, Refusal } from '../client/refusal.ts'
 import { changedWords, optionWords } from '../model/options/words.ts'
 import { planIdOf } from './plan-of.ts'
@@ -21,8 +22,8 @@ export async function planWithFormer(
   { me, keeps = true }: ChangeHabits = {},
 ): Promise<PlannedChange> {
   if (request.replaces === undefined) {
-    const isOwned = request.owner !== undefined || me === undefined
-    return { plan: await api.plan(isOwned ? request : { ...request, owner: me }) }
+    const owner = request.owner ?? (await ownerToSend(api, me))
+    return { plan: await api.plan({ ...request, ...(owner !== undefined && { owner }) }) }
   }
   // A plan that cannot be read is refused by the service when it is named as the one to replace.
   const former = await formerOf(api, request.replaces).catch(() => undefined)

@@ -30,3 +30,7 @@ export const otherOwner = (host: string, owner: string | undefined, me: string |
 /** Upper and lower case are equal, as in e-mail addresses. */
 export const isSameOwner = (a: string, b: string): boolean =>
   a.normalize('NFC').toLowerCase() === b.normalize('NFC').toLowerCase()
+
+/** The caller as the owner of a new exposure. Undefined where the service takes no owner: from outside. */
+export const ownerToSend = async (api: DrawbridgeClient, me: string | undefined): Promise<string | undefined> =>
+  me === undefined || (await api.policy()).caller.network !== 'internal' ? undefined : me

@@ -804,17 +804,17 @@ export interface components {
             tls: boolean;
             /** @description Seconds after which the service removes the exposure. */
             expiresIn?: number;
-            /** @description The applied plan for the same host whose place this plan takes: a change without a gap. */
+            /** @description The applied plan for the same host whose place this plan takes: a change without a gap. Only for internal callers. */
             replaces?: string;
             /**
              * Format: owner
-             * @description Who is responsible: a person, a team or an e-mail address. Grants nothing. A plan with `replaces` keeps the former one. Only internal callers see it.
+             * @description Who is responsible: a person, a team or an e-mail address. Grants nothing. A plan with `replaces` keeps the former one. Only internal callers may send it and see it.
              * @example team-web
              */
             owner?: string;
             /**
              * Format: note
-             * @description One line about what the exposure is for. A plan with `replaces` keeps the former one. Only internal callers see it.
+             * @description One line about what the exposure is for. A plan with `replaces` keeps the former one. Only internal callers may send it and see it.
              * @example Demo for the sales meeting
              */
             note?: string;
@@ -853,17 +853,17 @@ export interface components {
             tls: boolean;
             /** @description Seconds after which the service removes the exposure. */
             expiresIn?: number;
-            /** @description The applied plan for the same host whose place this plan takes: a change without a gap. */
+            /** @description The applied plan for the same host whose place this plan takes: a change without a gap. Only for internal callers. */
             replaces?: string;
             /**
              * Format: owner
-             * @description Who is responsible: a person, a team or an e-mail address. Grants nothing. A plan with `replaces` keeps the former one. Only internal callers see it.
+             * @description Who is responsible: a person, a team or an e-mail address. Grants nothing. A plan with `replaces` keeps the former one. Only internal callers may send it and see it.
              * @example team-web
              */
             owner?: string;
             /**
              * Format: note
-             * @description One line about what the exposure is for. A plan with `replaces` keeps the former one. Only internal callers see it.
+             * @description One line about what the exposure is for. A plan with `replaces` keeps the former one. Only internal callers may send it and see it.
              * @example Demo for the sales meeting
              */
             note?: string;
@@ -985,8 +985,13 @@ export interface components {
             expiresAt: string;
             /** @description The address of the caller. Only internal callers see it. */
             createdBy?: string;
+            /**
+             * @description The network from which the plan was made. Only internal callers see it. Absent for older plans.
+             * @enum {string}
+             */
+            network?: "internal" | "public" | "self";
             lastRun?: components["schemas"]["LastRun"];
-            /** @description Every run, oldest first. */
+            /** @description Every run, oldest first. Only internal callers see runs. */
             runs?: components["schemas"]["Run"][];
         };
         /** @description A hand-written site to take under management. */
@@ -1002,13 +1007,13 @@ export interface components {
             acceptLoss?: boolean;
             /**
              * Format: owner
-             * @description Who is responsible: a person, a team or an e-mail address. Grants nothing. A plan with `replaces` keeps the former one. Only internal callers see it.
+             * @description Who is responsible: a person, a team or an e-mail address. Grants nothing. A plan with `replaces` keeps the former one. Only internal callers may send it and see it.
              * @example team-web
              */
             owner?: string;
             /**
              * Format: note
-             * @description One line about what the exposure is for. A plan with `replaces` keeps the former one. Only internal callers see it.
+             * @description One line about what the exposure is for. A plan with `replaces` keeps the former one. Only internal callers may send it and see it.
              * @example Demo for the sales meeting
              */
             note?: string;
@@ -1063,6 +1068,11 @@ export interface components {
             expiresAt: string;
             /** @description The address of the caller. Only internal callers see it. */
             createdBy?: string;
+            /**
+             * @description The network from which the plan was made. Only internal callers see it. Absent for older plans.
+             * @enum {string}
+             */
+            network?: "internal" | "public" | "self";
         };
         /** @description A page of plans, newest first. */
         PlanPage: {
@@ -1832,6 +1842,18 @@ export interface components {
                 } & components["schemas"]["Problem"];
             };
         };
+        /** @description `internal_network_required`: Only callers on the internal network may do this. `origin_not_allowed`: This origin may not call the service. */
+        "internal_network_required.origin_not_allowed": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": {
+                    /** @enum {string} */
+                    code?: "internal_network_required" | "origin_not_allowed";
+                } & components["schemas"]["Problem"];
+            };
+        };
         /** @description `plan_not_found`: The plan does not exist. */
         plan_not_found: {
             headers: {
@@ -1937,18 +1959,6 @@ export interface components {
                 "application/problem+json": {
                     /** @enum {string} */
                     code?: "site_not_adoptable" | "server_not_allowed" | "zone_not_managed" | "port_not_allowed" | "backend_unhealthy" | "certificate_unavailable";
-                } & components["schemas"]["Problem"];
-            };
-        };
-        /** @description `internal_network_required`: Only callers on the internal network may do this. `origin_not_allowed`: This origin may not call the service. */
-        "internal_network_required.origin_not_allowed": {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": {
-                    /** @enum {string} */
-                    code?: "internal_network_required" | "origin_not_allowed";
                 } & components["schemas"]["Problem"];
             };
         };
@@ -2431,7 +2441,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["invalid_request"];
-            403: components["responses"]["origin_not_allowed"];
+            403: components["responses"]["internal_network_required.origin_not_allowed"];
             404: components["responses"]["plan_not_found"];
             409: components["responses"]["dns_name_taken.proxy_name_taken.proxy_config_broken.plan_not_applied.plan_stale.lease_not_longer"];
             413: components["responses"]["payload_too_large"];
@@ -2749,7 +2759,9 @@ export interface operations {
                      *             "tls": true
                      *           },
                      *           "createdAt": "2026-01-31T12:00:00.000Z",
-                     *           "expiresAt": "2026-02-01T12:00:00.000Z"
+                     *           "expiresAt": "2026-02-01T12:00:00.000Z",
+                     *           "createdBy": "192.168.45.10",
+                     *           "network": "internal"
                      *         }
                      *       ],
                      *       "nextCursor": null

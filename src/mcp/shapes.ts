@@ -67,7 +67,16 @@ export const DiagnosisShape = z.looseObject({
   cause: z.looseObject({ code: z.string(), sentence: z.string(), advice: z.string(), acts: z.array(z.string()) }),
 })
 
+const MAKER = {
+  createdBy: z.string().optional().describe('The address from which the plan was made'),
+  network: z
+    .string()
+    .optional()
+    .describe('public: anybody on the Internet may have made the plan. Ask a person before you apply it'),
+}
+
 export const PlanShape = z.looseObject({
+  ...MAKER,
   planId: z.string().describe('The argument of apply_plan'),
   state: z.string(),
   host: z.string(),
@@ -81,6 +90,7 @@ export const PlanShape = z.looseObject({
 export const PlansShape = z.looseObject({
   plans: z.array(
     z.looseObject({
+      ...MAKER,
       planId: z.string(),
       state: z.string(),
       host: z.string(),

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { diagnosisIn } from '../client/advice.ts'
 import type { ExposureOptions, Policy } from '../client/bodies.ts'
 import type { DrawbridgeClient } from '../client/client.ts'
-import { isSameOwner, otherOwnerOf } from '../client/owner-of.ts'
+import { isSameOwner, otherOwnerOf, ownerToSend } from '../client/owner-of.ts'
 import { planIdOf } from '../client/plan-of.ts'
 import { waitForBadge } from '../client/wait.ts'
 import * as take from './arguments.ts'
@@ -116,12 +116,13 @@ const readTools = (client: DrawbridgeClient): Tool[] => [
   tool({
     name: 'list_plans',
     title: 'List the plans',
-    description: 'Lists recent plans in every state, newest first. Works only from the internal network.',
+    description:
+      'Lists recent plans in every state, newest first, with the address and network of whoever made them. Works only from the internal network.',
     annotations: READ_ONLY,
     input: take.PlansArguments,
     output: shape.PlansShape,
     run: async ({ limit, cursor, verbose }) =>
-      brief(await client.listPlans({ limit: String(limit), ...defined({ cursor }) }), verbose, ['createdBy', 'health']),
+      brief(await client.listPlans({ limit: String(limit), ...defined({ cursor }) }), verbose, ['health']),
   }),
   tool({
     name: 'recent_events',
@@ -156,10 +157,10 @@ const planTool = (client: DrawbridgeClient, me: string | undefined): Tool =>
     input: take.ExposureArguments,
     inputUnder: take.exposureArgumentsUnder,
     output: shape.PlanShape,
-    run: ({ expiresIn, replaces, owner, note, options: given, ...request }) => {
+    run: async ({ expiresIn, replaces, owner, note, options: given, ...request }) => {
       const options = given as ExposureOptions | undefined
       // A change keeps the former owner, unless the caller names one.
-      const named = owner ?? (replaces === undefined ? me : undefined)
+      const named = owner ?? (replaces === undefined ? await ownerToSend(client, me) : undefined)
       return client.plan({ ...request, ...defined({ expiresIn, replaces, owner: named, note, options }) })
     },
   })

@@ -79,11 +79,13 @@ export interface Plan {
   readonly steps?: readonly StepName[] | undefined
   /** Covers the request, the changes and the steps. */
   readonly digest: string
-  /** The id in the owner mark of the exposure. It survives `replaces`; undefined: it is the id of this plan. */
+  /** The id in the owner mark of the exposure. It survives `replaces`. Undefined for plans of earlier versions. */
   readonly exposureId?: string | undefined
   readonly createdAt: number
   readonly expiresAt: number
   readonly createdBy: string
+  /** The network of the caller. Undefined for plans of earlier versions. */
+  readonly network?: 'internal' | 'public' | 'self' | undefined
   /**
    * A random secret that distinguishes this plan's entry on an edge from other server blocks. It grants no access, and no
    * answer of the service contains it. Undefined for plans of version 0.1.

@@ -30,6 +30,17 @@ export interface ZoneRecord {
   readonly kept?: true
 }
 
+/** The text of the owner mark. Everybody can read it in DNS, so its id must open nothing: it is no plan id. */
+export const markText = (exposureId: string): string => `drawbridge ${exposureId}`
+
+/** The id in an owner mark. Marks of earlier versions hold the id of a plan. Undefined: the text is no owner mark. */
+export const idInMark = (text: string): string | undefined =>
+  /^drawbridge ((?:exposure|plan)_[0-9a-z]{26,64})$/.exec(text)?.[1]
+
+/** Whether an owner mark holds the id of a plan, as earlier versions wrote it. */
+export const marksPlan = ({ type, value }: Pick<ZoneRecord, 'type' | 'value'>): boolean =>
+  type === 'TXT' && idInMark(value)?.startsWith('plan_') === true
+
 /** The certificate that a host is served with. It is named by its files: the key itself is never stored. */
 export interface ChosenCertificate {
   readonly fingerprint: string

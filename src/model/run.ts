@@ -118,6 +118,8 @@ export interface RunTask {
   readonly steps?: readonly StepName[]
   /** An accept that refuses files which were edited since they were applied: a release. */
   readonly intact?: boolean
+  /** A repair that only gives the owner mark this text, in place of one that names a plan. */
+  readonly mark?: string
   /** A repair may overwrite what was changed outside Drawbridge. */
   readonly overwrite?: boolean
   /** A renewal may order a certificate. Without it, it only puts an installed certificate in place. */

@@ -49,6 +49,8 @@ interface Housekeeping {
   convergeIfAway(): Promise<unknown>
   /** Renews certificates that are due, and finishes interrupted renewals. */
   renew(): Promise<unknown>
+  /** Rewrites owner marks of earlier versions, which hold the id of a plan. */
+  rewriteMarks(): Promise<unknown>
   /** Deletes what is older than the retention of the configuration. */
   prune(): Promise<unknown>
   /** Runs a duty now and says what it did. Never rejects. */
@@ -107,6 +109,7 @@ export async function serve(service: Service, config: Config, reloader: Reloader
   const loops = [
     every(FLUSH_MS, service, () => trail.flush(clock.now())),
     every(PRUNE_MS, service, () => housekeeping.prune()),
+    every(PRUNE_MS, service, () => housekeeping.rewriteMarks()),
     // A run whose instance died is taken up soon after its lease has run out.
     every(Math.min(RECOVER_MS, config.instances.takeOverSeconds * 400), service, () => housekeeping.recover()),
     ...(presence ? [takeUpRuns(service)] : []),

@@ -3,6 +3,7 @@ import { type Endpoint, formatEndpoint } from '../model/address.ts'
 import { type ErrorCode, Problem } from '../model/errors.ts'
 import type { CertificateChange, Change, Plan } from '../model/exposure.ts'
 import type { CertificateFact, Check, Observation } from '../model/finding.ts'
+import { markText } from '../model/receipt.ts'
 import type { StepName } from '../model/run.ts'
 import { judge } from './checks.ts'
 import type { Desired } from './desired.ts'
@@ -63,13 +64,13 @@ const refusalMembers = (check: Check) => ({
   }),
 })
 
-/** The owner mark before the plan has an id. The digest covers this text, so equal requests have equal digests. */
+/** The owner mark before the exposure has an id. The digest covers this text, so equal requests have equal digests. */
 const OWNER_MARK = 'drawbridge'
 
-/** Completes the owner mark with the id of the plan that owns the records. */
-export const withOwner = (changes: readonly Change[], planId: string): Change[] =>
+/** Completes the owner mark with the id of the exposure that owns the records. */
+export const withMark = (changes: readonly Change[], exposureId: string): Change[] =>
   changes.map((change) =>
-    change.kind === 'dns' && change.type === 'TXT' ? { ...change, value: `${OWNER_MARK} ${planId}` } : change,
+    change.kind === 'dns' && change.type === 'TXT' ? { ...change, value: markText(exposureId) } : change,
   )
 
 /**

@@ -3,10 +3,11 @@ import type { Pruned } from '../store/ports/store.ts'
 import type { Converged } from './converge.ts'
 import type { Recovered } from './engine/recover.ts'
 import type { Expired } from './expiry.ts'
+import type { Remarked } from './marks.ts'
 import type { Renewed } from './renewals.ts'
 
 /** The duties that can be run by request, in the order in which all of them run. */
-export const DUTIES = ['recover', 'converge', 'expire', 'renew', 'prune'] as const
+export const DUTIES = ['recover', 'converge', 'expire', 'renew', 'marks', 'prune'] as const
 export type DutyName = (typeof DUTIES)[number]
 
 /** What one run of a duty did. */
@@ -27,6 +28,7 @@ export interface DutyResults {
   readonly converge: readonly Converged[]
   readonly expire: Expired
   readonly renew: Renewed
+  readonly marks: Remarked
   readonly prune: Pruned
 }
 
@@ -104,6 +106,19 @@ const SENTENCES: { readonly [Name in DutyName]: (result: DutyResults[Name]) => D
           ? `${counted(failed.length, 'certificate was', 'certificates were')} not renewed: ${named(failed)}`
           : '',
         hosts.length + failed.length === 0 ? 'nothing was due' : '',
+      ],
+      failed.length === 0,
+    ),
+  marks: ({ rewritten, failed }) =>
+    report(
+      'marks',
+      rewritten,
+      [
+        rewritten.length > 0 ? `${counted(rewritten.length, 'owner mark was', 'owner marks were')} rewritten` : '',
+        failed.length > 0
+          ? `${counted(failed.length, 'owner mark still names', 'owner marks still name')} a plan and will be tried again: ${named(failed)}`
+          : '',
+        rewritten.length + failed.length === 0 ? 'no owner mark names a plan' : '',
       ],
       failed.length === 0,
     ),

@@ -10,6 +10,7 @@ import type { Duty } from './engine/duty.ts'
 import { recover, takeUp } from './engine/recover.ts'
 import type { Runs } from './engine/runs.ts'
 import { Expiry, type ExpiryParts } from './expiry.ts'
+import { type MarksParts, rewriteMarks } from './marks.ts'
 import type { Reach } from './reach.ts'
 import type { Renewals } from './renewals.ts'
 import type { StepParts } from './steps/context.ts'
@@ -21,7 +22,7 @@ interface HousekeepingParts extends Pick<StepParts, 'primary' | 'secondary'> {
   /** Undefined where no edge serves. */
   readonly renewals: Renewals | undefined
   readonly converge: Converge
-  readonly exposer: ExpiryParts['exposer']
+  readonly exposer: ExpiryParts['exposer'] & MarksParts['exposer']
   readonly reach: Pick<Reach, 'hasPrimary'>
   readonly duty: Duty
   /** How long what has ended is kept. */
@@ -55,6 +56,7 @@ export function housekeeping(parts: HousekeepingParts) {
     converge: sharedNextRun(() => onDuty('converge', () => converge.look())),
     expire: sharedNextRun(() => withEdge(() => expiry.removeAllDue())),
     renew: sharedNextRun(() => withEdge(async () => (renewals ? onDuty('renew', () => renewals.look()) : 'no_edge'))),
+    marks: sharedNextRun(() => withEdge(() => onDuty('marks', () => rewriteMarks(parts)))),
     prune: sharedNextRun(() => onDuty('prune', () => prune(parts))),
   }
   return {
@@ -64,6 +66,7 @@ export function housekeeping(parts: HousekeepingParts) {
         .then(() => withEdge(() => recover(parts)))
         .then(duties.converge)
         .then(duties.renew)
+        .then(duties.marks)
         .catch((error: unknown) =>
           log.error({ event: 'start_incomplete', err: error }, 'Recovery at start failed; retrying'),
         )
@@ -79,6 +82,7 @@ export function housekeeping(parts: HousekeepingParts) {
     renew: duties.renew,
     converge: duties.converge,
     convergeIfAway: async () => (converge.isAway ? duties.converge() : undefined),
+    rewriteMarks: duties.marks,
     prune: duties.prune,
     perform: (name: DutyName) => perform(duties, name, parts),
     checkLogLevels: () => parts.debugLogs.check(),

@@ -1,12 +1,12 @@
 import type { Kysely } from 'kysely'
 import type { Clock } from '../primitives/clock.ts'
 import { type Engine, UnusableStore } from './dialects/engine.ts'
-import { first } from './migrations/0001-first.ts'
-import { runs } from './migrations/0002-runs.ts'
-import { events } from './migrations/0003-events.ts'
-import { ledger } from './migrations/0004-ledger.ts'
-import { renewals } from './migrations/0005-renewals.ts'
-import { hosts } from './migrations/0006-hosts.ts'
+import { first } from './migrations/0.1/0001-first.ts'
+import { runs } from './migrations/0.1/0002-runs.ts'
+import { events } from './migrations/0.1/0003-events.ts'
+import { ledger } from './migrations/0.1/0004-ledger.ts'
+import { renewals } from './migrations/0.1/0005-renewals.ts'
+import { hosts } from './migrations/0.1/0006-hosts.ts'
 import { proof } from './migrations/0007-proof.ts'
 import { runRights } from './migrations/0008-run-rights.ts'
 import { orderedSteps } from './migrations/0009-ordered-steps.ts'
@@ -17,6 +17,7 @@ import { lastBackup } from './migrations/0013-last-backup.ts'
 import { hostHistory } from './migrations/0014-host-history.ts'
 import { mutes } from './migrations/0015-mutes.ts'
 import { eventsByHost } from './migrations/0016-events-by-host.ts'
+import { planNetwork } from './migrations/0017-plan-network.ts'
 import type { Schema } from './schema.ts'
 
 /**
@@ -42,6 +43,7 @@ export const MIGRATIONS: readonly Migration[] = [
   hostHistory,
   mutes,
   eventsByHost,
+  planNetwork,
 ]
 
 /** Upgrades the schema to the newest version in one transaction. Other instances that start at the same time wait. */

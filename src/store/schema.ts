@@ -50,6 +50,7 @@ export interface PlanRow {
   steps: string | null
   proof: string | null
   exposure_id: string | null
+  network: Origin['network'] | null
 }
 
 interface CapabilityRow {

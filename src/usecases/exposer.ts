@@ -9,6 +9,7 @@ import type { Plan } from '../model/exposure.ts'
 import { BY_CONSOLE, BY_SCHEDULE, type StepName } from '../model/run.ts'
 import { otherRun } from '../runs/engine/begin.ts'
 import type { Publish } from '../runs/engine/runs.ts'
+import { markFor } from '../runs/marks.ts'
 import type { Renewals } from '../runs/renewals.ts'
 import type { StoreSession } from '../store/ports/store.ts'
 import { expired, RunStarter, type Started, type StarterParts } from './run-starter.ts'
@@ -107,6 +108,18 @@ export class Exposer {
     const beginOnce = () =>
       store.transaction((session) => this.#starter.begin('remove', plan, BY_CONSOLE, session, { place }))
     return this.#starter.start(plan, await this.#starter.afterConverge(plan.host, beginOnce))
+  }
+
+  /** Gives the owner mark of an applied plan an id of its exposure, in place of the id of a plan. */
+  async rewriteMark(planId: string): Promise<Started> {
+    const { store, assertEquipped } = this.#parts
+    const plan = await this.#parts.plans.find(planId)
+    assertEquipped(plan.request.zone)
+    const task = { steps: ['dns'], mark: markFor(plan) } as const
+    const begun = await store.transaction((session) =>
+      this.#starter.begin('repair', plan, BY_SCHEDULE, session, { task }),
+    )
+    return this.#starter.start(plan, begun)
   }
 
   /** Sets a later end, in seconds from now. Never sets an earlier one. Authorized like apply. */

@@ -7,9 +7,9 @@ import { Problem } from '../model/errors.ts'
 import { type ExposureRequest, labelsOf, type Plan } from '../model/exposure.ts'
 import type { Observation } from '../model/finding.ts'
 import type { FoundSite } from '../model/options/adoption.ts'
-import { recordsOf, type ZoneRecord } from '../model/receipt.ts'
+import { idInMark, recordsOf, type ZoneRecord } from '../model/receipt.ts'
 import { type Desired, resolveRequest } from '../plan/desired.ts'
-import { changedSince, type Former, propose, withOwner } from '../plan/plan.ts'
+import { changedSince, type Former, propose, withMark } from '../plan/plan.ts'
 import type { PlanSettings } from '../plan/settings.ts'
 import type { Store } from '../store/ports/store.ts'
 import type { Plans } from './plans.ts'
@@ -58,15 +58,16 @@ export class Planner {
   /** Observes, decides and stores the plan. Refuses with the code of the first failed check and stores nothing then. */
   async plan(request: ExposureRequest, caller: Caller): Promise<Plan> {
     const { settings, planTtlSeconds, observe, store, trail, now } = this.#parts
+    assertMaySay(request, caller)
     const resolved = resolveRequest(request, settings)
     const former = await this.#former(resolved)
     const desired = former ? { ...resolved, request: { ...labelsOf(former.plan), ...resolved.request } } : resolved
     const observed = await observe(desired, former && { ownPlan: former.plan.planId, kept: former.records })
     const proposal = propose(desired, observed, settings, former)
     const createdAt = now()
-    const planId = newPlanId()
+    const planId = newId('plan')
     if (former) assertEndsLater(former, request, createdAt)
-    const exposureId = former ? (former.plan.exposureId ?? former.plan.planId) : undefined
+    const exposureId = (former && markedId(former)) ?? newId('exposure')
     const plan: Plan = {
       planId,
       state: 'planned',
@@ -74,12 +75,13 @@ export class Planner {
       url: desired.url,
       request: desired.request,
       ...proposal,
-      changes: withOwner(proposal.changes, planId),
+      changes: withMark(proposal.changes, exposureId),
       createdAt,
       expiresAt: createdAt + planTtlSeconds * 1000,
       createdBy: caller.address,
+      network: caller.network,
       proof: randomBytes(32).toString('hex'),
-      ...(exposureId !== undefined && { exposureId }),
+      exposureId,
     }
     await store.transaction(async (session) => {
       await session.insertPlan(plan)
@@ -205,6 +207,25 @@ interface FormerExposure extends Former {
   readonly records: readonly ZoneRecord[]
 }
 
+/** What names somebody else's exposure, or speaks to the people who apply plans, is only for callers inside. */
+const INSIDE_ONLY = ['replaces', 'owner', 'note'] as const
+
+function assertMaySay(request: ExposureRequest, { network }: Caller): void {
+  const said = network === 'internal' ? [] : INSIDE_ONLY.filter((field) => request[field] !== undefined)
+  if (said.length === 0) return
+  const errors = said.map((field) => ({ field, message: 'is only for callers on the internal network; leave it out' }))
+  throw new Problem('internal_network_required', `Only callers on the internal network may send ${said.join(', ')}.`, {
+    errors,
+    nextAction: `Plan again without ${said.join(', ')}, or from the internal network.`,
+  })
+}
+
+/** The id in the owner mark of an exposure, if the mark names an exposure and not a plan. */
+const markedId = ({ plan, records }: FormerExposure): string | undefined =>
+  [...records.map(({ type, value }) => (type === 'TXT' ? idInMark(value) : undefined)), plan.exposureId].find((id) =>
+    id?.startsWith('exposure_'),
+  )
+
 /** A plan that replaces another one may not end the exposure sooner: to shorten is to remove. */
 function assertEndsLater(former: FormerExposure, request: ExposureRequest, now: number): void {
   if (!endsSooner(former, request, now)) return
@@ -225,7 +246,7 @@ function labelFacts(plan: Plan): Pick<AuditEntry, 'facts'> {
 }
 
 /** 130 random bits in an alphabet without look-alikes. */
-function newPlanId(): string {
+function newId(kind: 'plan' | 'exposure'): string {
   const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
-  return `plan_${[...randomBytes(26)].map((byte) => alphabet[byte & 31]).join('')}`
+  return `${kind}_${[...randomBytes(26)].map((byte) => alphabet[byte & 31]).join('')}`
 }

@@ -36,6 +36,23 @@ export const RIGHT_GUARDS: readonly Guard[] = [
     test: 'test/unit/model/option-grammar.test.ts',
   },
   {
+    name: 'callers outside name neither an exposure to replace nor an owner nor a note',
+    file: 'src/usecases/planner.ts',
+    from: '    assertMaySay(request, caller)\n',
+    to: '',
+    breaks:
+      'Anybody could plan a change of a host without its access list, and tell its administrators to apply the plan.',
+    test: 'test/security/callers/plans-from-outside.test.ts',
+  },
+  {
+    name: 'whoever knows the id of a plan does not see its access list',
+    file: 'src/http/routes/plans.ts',
+    from: "isInside || to === 'own' ? request : publicRequest(request)",
+    to: 'request',
+    breaks: 'A plan id that somebody finds would tell which networks may visit the host, its owner and its note.',
+    test: 'test/security/callers/plans-from-outside.test.ts',
+  },
+  {
     name: 'a capability is used once',
     file: CAPABILITIES,
     from: "      .where('used_at', 'is', null)\n",

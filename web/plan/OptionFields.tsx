@@ -1,6 +1,7 @@
 import { useId, useState } from 'react'
 import { LONGEST_NOTE, LONGEST_OWNER } from '../../src/model/exposure.ts'
 import { HEADER_NAMES, HEADER_WORDS } from '../../src/model/options/grammar.ts'
+import type { Policy } from '../api/policy.ts'
 import control from '../parts/control.module.css'
 import { Field, FieldError } from '../parts/Field.tsx'
 import { TermInput } from '../parts/TermInput.tsx'
@@ -10,6 +11,7 @@ import { errorsIn, OFF, ON, type OptionTexts } from './option-texts.ts'
 import form from './PlanForm.module.css'
 
 interface OptionFieldsProps {
+  readonly policy: Policy
   readonly draft: Draft
   readonly errors: FieldErrors
   readonly set: (change: Partial<Draft>) => void
@@ -40,8 +42,10 @@ const SWITCHES: readonly (readonly [path: string, label: string, isOnByDefault: 
 ]
 
 /** Everything that few exposures need. Closed until somebody opens it, or something in it is wrong. */
-export function OptionFields({ draft, errors, set, leave }: OptionFieldsProps) {
+export function OptionFields({ policy, draft, errors, set, leave }: OptionFieldsProps) {
   const id = useId()
+  // The service takes owner and note only from inside.
+  const isInside = policy.caller.network === 'internal'
   const texts = textsIn(draft.options)
   const wrong = errors.options === undefined ? {} : errorsIn(texts)
   const change = (path: string, text: string) => set({ options: withText(texts, path, text) })
@@ -55,32 +59,14 @@ export function OptionFields({ draft, errors, set, leave }: OptionFieldsProps) {
       open={isOpen || isWrong}
       onToggle={(event) => setIsOpen(event.currentTarget.open)}
     >
-      <summary>Options, owner and note{count > 0 && ` (${count} set)`}</summary>
+      <summary>
+        {isInside ? 'Options, owner and note' : 'Options'}
+        {count > 0 && ` (${count} set)`}
+      </summary>
       <div className={styles.fields}>
         {isRefused && <FieldError id={`${id}-error`} error={errors.options} />}
         <div className={styles.grid}>
-          <Field label="Owner" error={errors.owner} hint="Who is responsible. Callers inside see it.">
-            {(props) => (
-              <TermInput
-                {...props}
-                maxLength={LONGEST_OWNER}
-                value={draft.owner}
-                onChange={(event) => set({ owner: event.target.value })}
-                onBlur={() => leave('owner')}
-              />
-            )}
-          </Field>
-          <Field label="Note" error={errors.note} hint="What it is for. Callers inside see it.">
-            {(props) => (
-              <TermInput
-                {...props}
-                maxLength={LONGEST_NOTE}
-                value={draft.note}
-                onChange={(event) => set({ note: event.target.value })}
-                onBlur={() => leave('note')}
-              />
-            )}
-          </Field>
+          {isInside && <LabelFields {...{ draft, errors, set, leave }} />}
           {TEXTS.map(([path, label, hint]) => (
             <Field key={path} label={label} error={wrong[path]} hint={hint}>
               {(props) => (
@@ -131,4 +117,33 @@ function withText(texts: OptionTexts, path: string, text: string): string {
   const { [path]: _, ...others } = texts
   const next = text === '' ? others : { ...others, [path]: text }
   return Object.keys(next).length === 0 ? '' : JSON.stringify(next)
+}
+
+function LabelFields({ draft, errors, set, leave }: Omit<OptionFieldsProps, 'policy'>) {
+  return (
+    <>
+      <Field label="Owner" error={errors.owner} hint="Who is responsible. Callers inside see it.">
+        {(props) => (
+          <TermInput
+            {...props}
+            maxLength={LONGEST_OWNER}
+            value={draft.owner}
+            onChange={(event) => set({ owner: event.target.value })}
+            onBlur={() => leave('owner')}
+          />
+        )}
+      </Field>
+      <Field label="Note" error={errors.note} hint="What it is for. Callers inside see it.">
+        {(props) => (
+          <TermInput
+            {...props}
+            maxLength={LONGEST_NOTE}
+            value={draft.note}
+            onChange={(event) => set({ note: event.target.value })}
+            onBlur={() => leave('note')}
+          />
+        )}
+      </Field>
+    </>
+  )
 }

@@ -90,7 +90,7 @@ export function PlanForm({ policy, draft, isNameFixed, onChange, onSubmit, isBus
           </select>
         )}
       </Field>
-      <OptionFields {...fields} />
+      <OptionFields policy={policy} {...fields} />
       <div className={styles.submit}>
         <Button type="submit" look="main" busy={isBusy}>
           Check and plan

@@ -31,7 +31,11 @@ export function contrastsOf({ changes, request, checks = [] }: Compared, former?
     ...of(changes, 'proxy').map(({ serverName, target, https }) => ({
       what: 'Proxy entry',
       before: entryBefore(checks),
-      after: [`server_name ${serverName}`, `proxy_pass ${target}`, https ? 'https, and http' : 'http only'],
+      after: [
+        `server_name ${serverName}`,
+        ...(target ? [`proxy_pass ${target}`] : []),
+        https ? 'https, and http' : 'http only',
+      ],
       isNew: true,
     })),
     ...(request.options ? [{ what: 'Options', before: 'None', after: optionTexts(request), isNew: true }] : []),

@@ -52,7 +52,7 @@ function Plans() {
               </tr>
             </thead>
             <tbody>
-              {plans.map(({ planId, host, state, request, createdBy, createdAt }) => (
+              {plans.map(({ planId, host, state, request, createdBy, network, createdAt }) => (
                 <tr key={planId}>
                   <th scope="row">
                     <Link to={`/plans/${planId}`}>{host}</Link>
@@ -66,6 +66,7 @@ function Plans() {
                   </td>
                   <td>
                     <code>{createdBy}</code>
+                    {network === 'public' && ' (public)'}
                   </td>
                   <td>
                     <Ago at={createdAt} now={now} />

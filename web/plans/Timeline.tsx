@@ -30,7 +30,7 @@ function momentsOf(plan: Plan): readonly Moment[] {
     at: plan.createdAt,
     title: 'Planned',
     tone: 'calm',
-    detail: plan.createdBy && `asked by ${plan.createdBy}`,
+    detail: plan.createdBy && `asked by ${plan.createdBy}${plan.network === 'public' ? ', from outside' : ''}`,
   }
   const runs = (plan.runs ?? []).flatMap(momentsOfRun)
   const isOver = plan.state === 'expired'

@@ -26,7 +26,13 @@ export interface PlanView {
   readonly steps?: readonly string[] | undefined
   readonly request: RequestView
   readonly expiresAt: string
+  readonly createdBy?: string | undefined
+  readonly network?: string | undefined
 }
+
+/** Who made a plan. The service tells it to callers inside. */
+const makerText = ({ createdBy, network }: Pick<PlanView, 'createdBy' | 'network'>): string =>
+  createdBy === undefined ? '-' : network === 'public' ? `${createdBy} (public)` : createdBy
 
 interface RequestView {
   readonly server: string
@@ -68,6 +74,7 @@ export function planLines(plan: PlanView, screen: Screen, now: number, former?: 
     `URL: ${plan.url}`,
     ...(owner === undefined ? [] : hanging('Owner: ', 7, owner, screen.columns)),
     ...(note === undefined ? [] : hanging('Note: ', 6, note, screen.columns)),
+    ...(plan.createdBy === undefined ? [] : [`Made by: ${makerText(plan)}`]),
     ...(lifetime === undefined ? [] : [`The exposure expires ${spanLeft(lifetime * 1000)} after the apply.`]),
     ...(plan.state === 'planned' || plan.state === 'rolled_back'
       ? hanging('', 0, `The plan can be applied until ${until(plan.expiresAt, now)}.`, screen.columns)
@@ -130,12 +137,15 @@ function changeText(change: ChangeView): [verb: string, text: string] {
       : ['order', `a certificate for ${names}`]
   }
   if (kind === 'proxy' && action === 'adopt')
-    return ['adopt', `${member('serverName')}, served from ${member('target')}`]
+    return ['adopt', `${member('serverName')}${targetText(', served from', change)}`]
   if (kind === 'dns' && action === 'keep') return ['keep', `${member('name')} ${member('type')} ${member('value')}`]
-  if (kind === 'proxy') return ['serve', `${member('serverName')} from ${member('target')}`]
+  if (kind === 'proxy') return ['serve', `${member('serverName')}${targetText(' from', change)}`]
   if (kind === 'dns') return ['publish', `${member('name')} ${member('type')} ${member('value')}`]
   return [action, kind]
 }
+
+/** Callers outside are not told the address of a backend. */
+const targetText = (words: string, { target }: ChangeView): string => (target === undefined ? '' : `${words} ${target}`)
 
 /** The runs of a plan, oldest first: what was done, when, and how it ended. */
 export function runLines(runs: readonly RunView[], screen: Screen): string[] {
@@ -164,6 +174,8 @@ export interface PlanPageView {
     readonly state: string
     readonly host: string
     readonly createdAt: string
+    readonly createdBy?: string | undefined
+    readonly network?: string | undefined
     readonly request?: Pick<RequestView, 'owner' | 'note'> | undefined
   }[]
   readonly nextCursor: string | null
@@ -184,6 +196,13 @@ export function plansLines({ plans, nextCursor }: PlanPageView, screen: Screen):
       {
         title: 'PLANNED (UTC)',
         text: ({ createdAt }) => (screen.isTerminal ? shortMoment(createdAt) : moment(createdAt)),
+        drop: 1,
+      },
+      { title: 'MADE BY', text: ({ createdBy }) => createdBy ?? '-', drop: 2 },
+      {
+        title: 'NETWORK',
+        text: ({ network }) => network ?? '-',
+        paint: (padded, { network }) => (network === 'public' ? screen.paint('careful', padded) : padded),
       },
       { title: 'PLAN', text: ({ planId }) => planId },
       ...(screen.isWide

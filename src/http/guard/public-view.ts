@@ -1,13 +1,11 @@
 import { ERRORS, type ErrorCode, Problem } from '../../model/errors.ts'
-import type { Change } from '../../model/exposure.ts'
+import type { Change, ExposureRequest } from '../../model/exposure.ts'
 import type { Check } from '../../model/finding.ts'
-import type { EdgeVerdict, Verification } from '../../model/receipt.ts'
 import { BROKEN_PROXY, TAKEN_BY_PROXY, UNPREPARED_PROXY } from '../../plan/checks.ts'
-import type { ProgressEvent } from '../../usecases/progress.ts'
 
 /**
- * What public callers see of plans, runs and refusals: the request and the status of each check and step. They see no
- * internals: no DNS server, resolver, key, file, line, ACME directory or raw error.
+ * What public callers see of plans and refusals: the request and the status of each check and step. They see no internals: no
+ * run, backend address, access list, DNS server, resolver, key, file, line, ACME directory or raw error.
  */
 
 /** The members of a check's evidence that public callers may see. A new member is hidden until it is added here. */
@@ -45,31 +43,35 @@ function publicDetail({ name, status, detail, source, names, reason, by }: Check
   return detail
 }
 
-export const publicChange = (change: Change): Change => {
-  if (change.kind !== 'certificate') return change
-  const { directory: _inside, ...shown } = change
-  return shown
+/** The members of a change that public callers may see. A new member is hidden until it is added here. */
+const CHANGES: Readonly<Record<Change['kind'], readonly string[]>> = {
+  certificate: ['names', 'notAfter'],
+  proxy: ['serverName', 'https'],
+  dns: ['name', 'type', 'ttl', 'value'],
 }
+
+export const publicChange = ({ kind, action, ...members }: Change): Pick<Change, 'kind' | 'action'> => ({
+  kind,
+  action,
+  ...Object.fromEntries(Object.entries(members).filter(([member]) => CHANGES[kind].includes(member))),
+})
+
+/** What whoever knows the id of a plan may see of its request: neither access lists nor labels nor the id of another plan. */
+export const publicRequest = ({
+  zone,
+  subdomain,
+  server,
+  port,
+  health,
+  tls,
+  expiresIn,
+}: ExposureRequest): ExposureRequest => ({
+  ...{ zone, subdomain, server, port, health, tls },
+  ...(expiresIn !== undefined && { expiresIn }),
+})
 
 /** The detail of a step can name keys, files and addresses, so public callers do not see it. */
-export const publicStep = <T extends { readonly detail?: string }>({ detail: _inside, ...step }: T) => step
-
-export function publicEvent({ verification, ...event }: ProgressEvent): ProgressEvent {
-  return { ...publicStep(event), ...(verification && { verification: publicVerification(verification) }) }
-}
-
-const publicVerification = ({ primary, secondary }: Verification): Verification => ({
-  primary: publicVerdict(primary),
-  secondary: secondary && { ...publicVerdict(secondary), optional: true },
-})
-
-const publicVerdict = ({ server, ok, httpStatus, latencyMs }: EdgeVerdict): EdgeVerdict => ({
-  server,
-  ok,
-  detail: ok ? 'The host answers through the edge.' : 'The host does not answer through the edge.',
-  ...(httpStatus !== undefined && { httpStatus }),
-  ...(latencyMs !== undefined && { latencyMs }),
-})
+const publicStep = <T extends { readonly detail?: string }>({ detail: _inside, ...step }: T) => step
 
 /** Refusals whose detail comes from a step. Public callers see the title instead. */
 const DETAIL_OF_STEP: ReadonlySet<ErrorCode> = new Set<ErrorCode>([

@@ -5,7 +5,6 @@ import type { EventFeed, EventFilter } from '../../notify/event-feed.ts'
 import type { WebhookReport } from '../../notify/webhook-report.ts'
 import type { PlanProgress, ProgressEvent } from '../../usecases/progress.ts'
 import type { App } from '../app.ts'
-import { publicEvent } from '../guard/public-view.ts'
 import { EventBody, EventQuery, RecentEventsBody, RecentEventsQuery, WebhooksBody } from '../schemas/event-schemas.ts'
 import { PlanIdParams } from '../schemas/plan-schemas.ts'
 import { problems } from '../schemas/problem-schemas.ts'
@@ -119,8 +118,9 @@ async function* planEventOf(
   events: AsyncGenerator<ProgressEvent, void>,
   { network }: Caller,
 ): AsyncGenerator<ServerSentEvent, void> {
-  for await (const event of events) {
-    const { id, name, ...data } = network === 'public' ? publicEvent(event) : event
+  for await (const { id, name, ...data } of events) {
+    // Public callers see the state of a plan and not its runs.
+    if (network === 'public' && name !== 'end') continue
     yield { id, event: name, data }
   }
 }

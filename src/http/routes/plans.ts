@@ -1,14 +1,14 @@
 import type { Caller } from '../../authorize/caller.ts'
 import type { Difference } from '../../diagnose/drift.ts'
 import { Problem } from '../../model/errors.ts'
-import { type ExposureRequest, labelsOf, type Plan } from '../../model/exposure.ts'
+import type { Plan } from '../../model/exposure.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import type { PlanCursor } from '../../store/ports/plans.ts'
 import type { Planner } from '../../usecases/planner.ts'
 import type { Plans } from '../../usecases/plans.ts'
 import type { PlanProgress, RunReport } from '../../usecases/progress.ts'
 import type { App } from '../app.ts'
-import { publicChange, publicCheck, publicEvent, publicStep } from '../guard/public-view.ts'
+import { publicChange, publicCheck, publicRequest } from '../guard/public-view.ts'
 import {
   AdoptionRequestBody,
   DriftBody,
@@ -59,6 +59,7 @@ function createPlanRoute(app: App, planner: Planner, progress: PlanParts['progre
           ...problems(
             'invalid_request',
             'payload_too_large',
+            'internal_network_required',
             ...FOUND_BY_CHECKS,
             'plan_not_found',
             'plan_not_applied',
@@ -76,7 +77,7 @@ function createPlanRoute(app: App, planner: Planner, progress: PlanParts['progre
       return reply
         .code(201)
         .header('location', `/api/deploy/plans/${plan.planId}`)
-        .send(planBody(plan, request.caller.network, request.body))
+        .send(planBody(plan, request.caller.network, 'own'))
     },
   )
 }
@@ -113,7 +114,7 @@ function planAdoptionRoute(app: App, planner: Planner, progress: PlanParts['prog
       return reply
         .code(201)
         .header('location', `/api/deploy/plans/${plan.planId}`)
-        .send(planBody(plan, request.caller.network, request.body))
+        .send(planBody(plan, request.caller.network, 'own'))
     },
   )
 }
@@ -134,13 +135,13 @@ function readPlanRoute(app: App, plans: Plans, unconfirmedMs: Unconfirmed): void
       const { planId } = request.params
       const { network } = request.caller
       const isInside = network === 'internal'
-      const [plan, runs] = await Promise.all([plans.read(planId), plans.runsOf(planId)])
+      const [plan, runs] = await Promise.all([plans.read(planId), isInside ? plans.runsOf(planId) : []])
       tellAge(reply, unconfirmedMs())
       const last = runs.at(-1)
       return {
         ...planBody(plan, network),
-        ...(isInside && { createdBy: plan.createdBy }),
-        ...(last && { lastRun: lastRunBody(last, isInside), runs: runs.map((story) => runBody(story, isInside)) }),
+        ...(isInside && makerOf(plan)),
+        ...(last && { lastRun: lastRunBody(last), runs: runs.map(runBody) }),
       }
     },
   )
@@ -228,27 +229,26 @@ function parseCursor(cursor: string): PlanCursor {
   return { createdAt: Number(createdAt), planId }
 }
 
-const summaryBody = ({ planId, state, host, url, request, createdBy, createdAt, expiresAt }: Plan) => ({
-  planId,
-  state,
-  host,
-  url,
-  request,
-  createdBy,
-  createdAt: new Date(createdAt).toISOString(),
-  expiresAt: new Date(expiresAt).toISOString(),
-})
+const summaryBody = (plan: Plan) => {
+  const { planId, state, host, url, request, createdAt, expiresAt } = plan
+  return {
+    ...{ planId, state, host, url, request },
+    ...makerOf(plan),
+    createdAt: new Date(createdAt).toISOString(),
+    expiresAt: new Date(expiresAt).toISOString(),
+  }
+}
 
-function planBody(
-  { createdBy: _private, proof: _secret, exposureId: _inTheMark, steps = [], createdAt, expiresAt, ...plan }: Plan,
-  network: Caller['network'],
-  { owner, note }: Pick<ExposureRequest, 'owner' | 'note'> = {},
-): PlanBody {
+/** Who made the plan, for the people who apply plans. */
+const makerOf = ({ createdBy, network }: Plan) => ({ createdBy, ...(network && { network }) })
+
+/** `own`: for the caller who sent this very request. */
+function planBody(plan: Plan, network: Caller['network'], to?: 'own'): PlanBody {
+  const { planId, state, host, url, request, digest, steps = [], createdAt, expiresAt } = plan
   const isInside = network === 'internal'
   return {
-    ...plan,
-    // Public callers see only the labels that they have sent themselves.
-    request: isInside ? plan.request : { ...withoutLabels(plan.request), ...labelsOf({ request: { owner, note } }) },
+    ...{ planId, state, host, url, digest },
+    request: isInside || to === 'own' ? request : publicRequest(request),
     checks: isInside ? [...plan.checks] : plan.checks.map(publicCheck),
     changes: isInside ? [...plan.changes] : plan.changes.map(publicChange),
     steps: [...steps],
@@ -257,8 +257,6 @@ function planBody(
   }
 }
 
-const withoutLabels = ({ owner: _owner, note: _note, ...request }: ExposureRequest): ExposureRequest => request
-
 const timesOf = ({ action, state, startedAt, finishedAt }: RunReport['run']) => ({
   action,
   state,
@@ -266,13 +264,10 @@ const timesOf = ({ action, state, startedAt, finishedAt }: RunReport['run']) => 
   finishedAt: finishedAt === undefined ? null : new Date(finishedAt).toISOString(),
 })
 
-const lastRunBody = ({ run, steps }: RunReport, isInside: boolean): LastRunBody => ({
-  ...timesOf(run),
-  steps: isInside ? [...steps] : steps.map(publicStep),
-})
+const lastRunBody = ({ run, steps }: RunReport): LastRunBody => ({ ...timesOf(run), steps: [...steps] })
 
-const runBody = ({ run, events }: RunReport, isInside: boolean): RunBody => ({
+const runBody = ({ run, events }: RunReport): RunBody => ({
   ...timesOf(run),
-  ...(isInside && { actor: run.actor }),
-  events: (isInside ? events : events.map(publicEvent)).map(({ action: _ofTheRun, ...event }) => event),
+  actor: run.actor,
+  events: events.map(({ action: _ofTheRun, ...event }) => event),
 })

@@ -43,7 +43,8 @@ export const LLMS_TEXT = `# Drawbridge
 1. GET /api/policy: zones, servers, ports, and in caller.may what you may do from your address.
 2. GET /api/health?host=NAME: the state of a host. 404 host_not_found means that the name is not exposed and can be planned.
 3. POST /api/deploy/plan {zone, subdomain, server, port, health, tls, expiresIn?, replaces?, owner?, note?}: changes nothing,
-   returns planId, changes and steps in order. replaces: the planId of your applied exposure of the same name, to change it.
+   returns planId, changes and steps in order. replaces: the planId of your applied exposure of the same name, to change it;
+   replaces, owner and note are only for the internal network. In GET /api/deploy/plans createdBy and network tell who made a plan.
 4. POST /api/internal/token {planId, action?}: returns a capability for the action (default apply), only on the internal network.
 5. POST /api/deploy/apply {planId} with the header x-deploy-capability.
 6. POST /api/deploy/remove {planId} with a new capability for "remove". POST /api/deploy/extend {planId, expiresIn} with a

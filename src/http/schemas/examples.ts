@@ -118,7 +118,12 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<number, unknown>>>
   },
   listPlans: {
     200: {
-      plans: [{ planId, state: 'planned', host, url, request, createdAt: at, expiresAt: tomorrow }],
+      plans: [
+        {
+          ...{ planId, state: 'planned', host, url, request, createdAt: at, expiresAt: tomorrow },
+          ...{ createdBy: '192.168.45.10', network: 'internal' },
+        },
+      ],
       nextCursor: null,
     },
   },

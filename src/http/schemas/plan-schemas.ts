@@ -47,7 +47,8 @@ export const ExposureRequestBody = Type.Object(
     replaces: Type.Optional(
       Type.String({
         maxLength: 64,
-        description: 'The applied plan for the same host whose place this plan takes: a change without a gap.',
+        description:
+          'The applied plan for the same host whose place this plan takes: a change without a gap. Only for internal callers.',
       }),
     ),
     owner: Type.Optional(
@@ -56,7 +57,7 @@ export const ExposureRequestBody = Type.Object(
         maxLength: LONGEST_OWNER,
         examples: ['team-web'],
         description:
-          'Who is responsible: a person, a team or an e-mail address. Grants nothing. A plan with `replaces` keeps the former one. Only internal callers see it.',
+          'Who is responsible: a person, a team or an e-mail address. Grants nothing. A plan with `replaces` keeps the former one. Only internal callers may send it and see it.',
       }),
     ),
     note: Type.Optional(
@@ -65,7 +66,7 @@ export const ExposureRequestBody = Type.Object(
         maxLength: LONGEST_NOTE,
         examples: ['Demo for the sales meeting'],
         description:
-          'One line about what the exposure is for. A plan with `replaces` keeps the former one. Only internal callers see it.',
+          'One line about what the exposure is for. A plan with `replaces` keeps the former one. Only internal callers may send it and see it.',
       }),
     ),
     options: Type.Optional(Type.Unsafe<ExposureOptions>(OptionsBody)),
@@ -124,8 +125,15 @@ export const PlanBody = Type.Object(
     createdAt: Time,
     expiresAt: Time,
     createdBy: Type.Optional(Type.String({ description: 'The address of the caller. Only internal callers see it.' })),
+    network: Type.Optional(
+      oneOf(['internal', 'public', 'self'], {
+        description: 'The network from which the plan was made. Only internal callers see it. Absent for older plans.',
+      }),
+    ),
     lastRun: Type.Optional(LastRunBody),
-    runs: Type.Optional(Type.Array(RunBody, { description: 'Every run, oldest first.' })),
+    runs: Type.Optional(
+      Type.Array(RunBody, { description: 'Every run, oldest first. Only internal callers see runs.' }),
+    ),
   },
   { ...closed, title: 'Plan', description: 'The plan.' },
 )
@@ -133,7 +141,7 @@ export type PlanBody = Static<typeof PlanBody>
 
 const PlanSummaryBody = Type.Pick(
   PlanBody,
-  ['planId', 'state', 'host', 'url', 'request', 'createdAt', 'expiresAt', 'createdBy'],
+  ['planId', 'state', 'host', 'url', 'request', 'createdAt', 'expiresAt', 'createdBy', 'network'],
   { ...closed, title: 'PlanSummary' },
 )
 

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { ZoneRecord } from '../../dns/contract.ts'
 import { sentenceOf } from '../../model/errors.ts'
-import { type Change, type ExposureRequest, isPlanId, type Plan, type ProxyChange } from '../../model/exposure.ts'
+import type { Change, ExposureRequest, Plan, ProxyChange } from '../../model/exposure.ts'
 import type { ExposureOptions } from '../../model/options/grammar.ts'
-import type { ChosenCertificate, FileHash, Receipt } from '../../model/receipt.ts'
+import { type ChosenCertificate, type FileHash, idInMark, type Receipt } from '../../model/receipt.ts'
 import { CONSOLE_ACTOR, epochAhead, type StepName } from '../../model/run.ts'
 
 /** An entry of Drawbridge as an edge has it. */
@@ -153,8 +153,6 @@ const otherEpoch = (epoch: number, newest: number): string =>
 /** Why an entry is not adopted, as a sentence. */
 class NotOurs extends Error {}
 
-const MARK = /^drawbridge (\S+)$/
-
 async function adopt(entry: FoundEntry, parts: RebuildParts, remembered: Remembered = {}): Promise<Adoption> {
   const { host, record, epoch } = entry
   if (!record) throw new NotOurs(`The entry on edge ${entry.edge} was edited, or another version wrote it.`)
@@ -183,7 +181,7 @@ async function adopt(entry: FoundEntry, parts: RebuildParts, remembered: Remembe
     createdBy: CONSOLE_ACTOR,
     // The former secret is lost. The service writes the entries again with this one.
     proof: randomBytes(32).toString('hex'),
-    ...(exposureId !== record.planId && { exposureId }),
+    exposureId,
   } as const
   const plan: Plan = { ...draft, digest: digestOf(draft) }
   const files = await parts.filesOf(plan, entry, certificate)
@@ -217,8 +215,8 @@ function ownRecords(
   if (found === 'unknown') throw new NotOurs('The DNS server of its zone gave no certain answer. Try again.')
   const marks = found.filter(({ name, type }) => type === 'TXT' && name !== host)
   const [mark] = marks
-  const exposureId = MARK.exec(mark?.value ?? '')?.[1]
-  if (!mark || marks.length !== 1 || exposureId === undefined || !isPlanId(exposureId))
+  const exposureId = idInMark(mark?.value ?? '')
+  if (!mark || marks.length !== 1 || exposureId === undefined)
     throw new NotOurs(`Its owner mark, the TXT record of _drawbridge.${host}, is missing or was changed.`)
   const own = found.filter(({ name, type }) => name === host && type !== 'TXT')
   const keysOf = (records: Resolved['published']) => new Set(records.map(({ type, value }) => `${type} ${value}`))

@@ -83,6 +83,7 @@ export function factsOf({ plan, run, task, afters, members, recovered }: Ended):
     ...(right !== undefined && { right }),
     ...(recovered && { recovered }),
     ...(task.overwrite && { overwrite: true }),
+    ...(task.mark !== undefined && { only: 'owner mark' }),
     ...(task.edge !== undefined && { edge: task.edge, hosts: members.length }),
     ...(certificate && { ...certificateFacts(certificate), hosts: members.length }),
     // A converge or renewal is for many hosts; its plan is only the first of them.
@@ -154,7 +155,8 @@ export function eventOf(ended: Ended): NewEvent | undefined {
   const { planId, host, action, actor } = run
   const about = { at, host, planId }
   const labels = labelsOf(plan)
-  if (action === 'converge') return undefined
+  // The owner mark is for machines, and its rewriting is tried again.
+  if (action === 'converge' || (task.mark !== undefined && outcome.kind !== 'blocked')) return undefined
   if (outcome.kind === 'blocked' || (outcome.kind === 'rolled_back' && action !== 'renew')) {
     const { code, message: reason } = problemOf(action, host, outcome)
     const facts = { action, state: endingOf(action, outcome).plan ?? plan.state, code, reason, actor, ...labels }

@@ -2,7 +2,7 @@ import type { AuditTrail } from '../../audit/trail.ts'
 import { isFenced } from '../../edge/contract.ts'
 import type { Problem } from '../../model/errors.ts'
 import type { Plan } from '../../model/exposure.ts'
-import { coversHost, type FileHash, receiptOf, renewedReceipt } from '../../model/receipt.ts'
+import { type Afters, coversHost, type FileHash, type Receipt, receiptOf, renewedReceipt } from '../../model/receipt.ts'
 import {
   hostLease,
   hostOfLease,
@@ -287,9 +287,15 @@ export class Runs {
   }
 }
 
+/** A repair of the owner mark alone leaves everything else of the receipt as it was. */
+const repairedReceipt = ({ mark }: RunTask, afters: Afters, former: Receipt | undefined): Receipt =>
+  mark === undefined || !former
+    ? receiptOf(afters, former)
+    : { ...former, records: afters.dns?.records ?? former.records }
+
 /** What the end of a run changes in its exposures. */
 async function bookExposures(
-  { plan, run, afters, members, at }: Ended,
+  { plan, run, task, afters, members, at }: Ended,
   ending: Ending,
   leases: readonly Lease[],
   renewedFiles: RunsParts['renewedFiles'],
@@ -319,7 +325,7 @@ async function bookExposures(
       return
     }
     case 'repair':
-      await session.setExposureReceipt(host, planId, receiptOf(afters, exposure?.receipt), fence)
+      await session.setExposureReceipt(host, planId, repairedReceipt(task, afters, exposure?.receipt), fence)
       return
     case 'renew':
       for (const { host: member, planId: holds, receipt } of members) {

@@ -1,5 +1,6 @@
 import { type DnsProvider, DnsWriteFault, type ZoneRecord } from '../../dns/contract.ts'
 import { sentenceOf } from '../../model/errors.ts'
+import { marksPlan } from '../../model/receipt.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import { poll } from '../../primitives/retry.ts'
 import { type Step, StepFault } from '../engine/step.ts'
@@ -89,6 +90,38 @@ export function releaseMarkStep(
     undo: async (before, ...given) => {
       if (before.records.length > 0) await release.undo(before, ...given)
     },
+  }
+}
+
+/**
+ * Gives the owner mark another text. A mark that somebody changed stays as it is. There is no undo: both texts are ours, and the
+ * next attempt has the same text, so it finishes what this one began.
+ */
+export function rewriteMarkStep(
+  host: string,
+  records: readonly ZoneRecord[],
+  text: string,
+  parts: DnsParts,
+): Step<'dns', { readonly records: readonly ZoneRecord[] }> {
+  const former = records.filter(marksPlan)
+  const wanted = former.map((mark) => ({ ...mark, value: text }))
+  const rewritten = records.map((record) => (marksPlan(record) ? { ...record, value: text } : record))
+  return {
+    name: 'dns',
+    before: async () => ({ records }),
+    do: async () => {
+      const outcome = await parts.provider.replace(former, wanted).catch((error: unknown) => uncertain(error))
+      if (outcome === 'replaced') return { records: rewritten }
+      const held = await readUntilCertain(wanted, parts)
+      if (held === 'yes') return { records: rewritten }
+      throw new StepFault(
+        held === 'unknown'
+          ? 'The DNS server gave no certain answer about the owner mark.'
+          : `The owner mark of ${host} was changed outside Drawbridge. It was not rewritten.`,
+        { untouched: true, code: 'changed_elsewhere' },
+      )
+    },
+    undo: async () => undefined,
   }
 }
 

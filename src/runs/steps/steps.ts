@@ -9,7 +9,7 @@ import { hashIn, hashOf } from '../file-hash.ts'
 import { certificateStep, chosen, edgeResponder } from './certificate.ts'
 import { contextOf, issues, type RunSubject, type StepContext, type StepParts, siteOf } from './context.ts'
 import { convergeStep } from './converge.ts'
-import { claimNameStep, releaseMarkStep, releaseNameStep, repairNameStep } from './dns.ts'
+import { claimNameStep, releaseMarkStep, releaseNameStep, repairNameStep, rewriteMarkStep } from './dns.ts'
 import {
   changeStep,
   releaseStep,
@@ -66,7 +66,10 @@ const BUILDERS: Readonly<Record<RunAction, Partial<Record<StepName, (context: St
     backup: ({ backup }) => backup,
     certificate: chooseCertificate,
     proxy: repairStep,
-    dns: ({ plan, records, dns, task }) => repairNameStep(plan.host, records, task.overwrite ?? false, dns),
+    dns: ({ plan, records, dns, task }) =>
+      task.mark === undefined
+        ? repairNameStep(plan.host, records, task.overwrite ?? false, dns)
+        : rewriteMarkStep(plan.host, records, task.mark, dns),
     'proxy-tls': secureStep,
     verify: verdictStep,
     tidy: ({ parts, run, proxy }) => tidyStep(run.runId, parts, proxy),

@@ -58,6 +58,7 @@ const toRow = (plan: Plan): PlanRow => ({
   steps: plan.steps === undefined ? null : JSON.stringify(plan.steps),
   proof: plan.proof ?? null,
   exposure_id: plan.exposureId ?? null,
+  network: plan.network ?? null,
 })
 
 const toPlan = (row: PlanRow): Plan => ({
@@ -75,4 +76,5 @@ const toPlan = (row: PlanRow): Plan => ({
   ...(row.steps !== null && { steps: JSON.parse(row.steps) }),
   ...(row.proof !== null && { proof: row.proof }),
   ...(row.exposure_id !== null && { exposureId: row.exposure_id }),
+  ...(row.network !== null && { network: row.network }),
 })

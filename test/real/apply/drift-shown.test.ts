@@ -47,7 +47,8 @@ test.each([
 })
 
 test('changed and deleted records and the owner mark are named with what was found', async () => {
-  const mark = `drawbridge ${planId}`
+  const { changes } = (await lab.call({ path: `/api/deploy/plans/${planId}` })).body
+  const mark = changes.find(({ type }: { type?: string }) => type === 'TXT').value
   const { address } = lab.description.edges.primary
   updateZone(lab, `update delete ${HOST} A`, `update add ${HOST} 60 A 192.0.2.77`)
   expect(await drift()).toEqual(['record 192.0.2.77 overwrite'])

@@ -111,7 +111,13 @@ const plan = () => ({
     { kind: 'certificate', action: 'issue', names: [HOST] },
     { kind: 'proxy', action: 'create', serverName: HOST, target: 'http://192.168.45.25:3000' },
     { kind: 'dns', action: 'create', name: HOST, type: 'A', value: '192.168.45.23' },
-    { kind: 'dns', action: 'create', name: `_drawbridge.${HOST}`, type: 'TXT', value: `drawbridge ${PLAN_ID}` },
+    {
+      kind: 'dns',
+      action: 'create',
+      name: `_drawbridge.${HOST}`,
+      type: 'TXT',
+      value: `drawbridge ${PLAN_ID.replace('plan_', 'exposure_')}`,
+    },
   ],
   steps: ['check', 'backup', 'certificate', 'proxy', 'dns', 'verify'],
   expiresAt: from(23 * HOUR),
@@ -224,7 +230,12 @@ const diagnosis = () => ({
   tookMs: 42,
 })
 
-const summary = (planId: string, state: string) => ({ planId, state, host: HOST, createdAt: from(-HOUR) })
+const summary = (planId: string, state: string) => ({
+  ...{ planId, state, host: HOST, createdAt: from(-HOUR) },
+  ...(state === 'applied'
+    ? { createdBy: '192.168.45.10', network: 'internal' }
+    : { createdBy: '203.0.113.9', network: 'public' }),
+})
 
 const audit = () => ({
   lines: [

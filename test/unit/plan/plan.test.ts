@@ -4,7 +4,7 @@ import { Problem } from '../../../src/model/errors.ts'
 import type { ExposureRequest } from '../../../src/model/exposure.ts'
 import type { Observation } from '../../../src/model/finding.ts'
 import { HEALTH_GRAMMAR, resolveRequest } from '../../../src/plan/desired.ts'
-import { changedSince, propose, withOwner } from '../../../src/plan/plan.ts'
+import { changedSince, propose, withMark } from '../../../src/plan/plan.ts'
 import { denyOwnListeners, isPortAllowed, type PlanSettings } from '../../../src/plan/settings.ts'
 import { samplePlan } from '../../contract/samples.ts'
 
@@ -231,7 +231,7 @@ describe('what a zone publishes', () => {
 })
 
 describe('what has moved since the plan', () => {
-  const reviewed = (proposal = planFor()) => samplePlan({ ...proposal, changes: withOwner(proposal.changes, 'plan_1') })
+  const reviewed = (proposal = planFor()) => samplePlan({ ...proposal, changes: withMark(proposal.changes, 'plan_1') })
   const now = (difference: Partial<Observation>, settings = SETTINGS) =>
     changedSince(reviewed(), propose(resolveRequest(REQUEST, settings), { ...WELL, ...difference }, settings))
 

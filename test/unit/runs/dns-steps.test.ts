@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { type DnsProvider, DnsWriteFault, type ZoneRecord } from '../../../src/dns/contract.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
-import { claimNameStep, type Held, releaseNameStep, repairNameStep } from '../../../src/runs/steps/dns.ts'
+import {
+  claimNameStep,
+  type Held,
+  releaseNameStep,
+  repairNameStep,
+  rewriteMarkStep,
+} from '../../../src/runs/steps/dns.ts'
 
 const HOST = 'app.lab.test'
 const RECORD: ZoneRecord = { name: HOST, type: 'A', ttl: 60, value: '127.0.45.23' }
@@ -89,4 +95,40 @@ test('a repair overwrites records of others only if it is told to', async () => 
   const overwritten = zone([], {}, [THEIRS])
   await repair(true, overwritten)
   expect(overwritten.sent).toEqual(['replace'])
+})
+
+describe('an owner mark that names a plan is rewritten', () => {
+  const mark: ZoneRecord = {
+    ...RECORD,
+    name: `_drawbridge.${HOST}`,
+    type: 'TXT',
+    value: `drawbridge plan_${'0'.repeat(26)}`,
+  }
+  const text = `drawbridge exposure_${'0'.repeat(26)}`
+  const rewritten = { records: [RECORD, { ...mark, value: text }] }
+  const rewrite = ({ parts }: ReturnType<typeof zone>) =>
+    rewriteMarkStep(HOST, [RECORD, mark], text, parts).do({ records: [RECORD, mark] }, {}, note)
+
+  test('in one update of the mark alone', async () => {
+    const sent: unknown[] = []
+    const at = zone([], {
+      replace: async (...sets) => {
+        sent.push(sets.slice(0, 2))
+        return 'replaced'
+      },
+    })
+    expect(await rewrite(at)).toEqual(rewritten)
+    expect(sent).toEqual([[[mark], [{ ...mark, value: text }]]])
+  })
+
+  test('and after a lost answer or an interrupted attempt the new one is found', async () => {
+    expect(await rewrite(zone(['yes'], { replace: lostAnswer }))).toEqual(rewritten)
+    expect(await rewrite(zone(['yes'], { replace: async () => 'changed' }))).toEqual(rewritten)
+  })
+
+  test('and not where somebody changed it or nobody can tell', async () => {
+    const changed: Partial<DnsProvider> = { replace: async () => 'changed' }
+    await expect(rewrite(zone(['no'], changed))).rejects.toMatchObject({ untouched: true, code: 'changed_elsewhere' })
+    await expect(rewrite(zone(['unknown'], changed))).rejects.toThrow('no certain answer')
+  })
 })

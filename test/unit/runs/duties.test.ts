@@ -38,6 +38,12 @@ describe('a duty says in one sentence', () => {
       false,
       dutyReport('renew', { hosts: ['a.test', 'b.test'], failed: ['1', '2', '3', '4', '5', '6'] }),
     ],
+    ['marks: no owner mark names a plan.', true, dutyReport('marks', { rewritten: [], failed: [] })],
+    [
+      'marks: 2 owner marks were rewritten; 1 owner mark still names a plan and will be tried again: c.test.',
+      false,
+      dutyReport('marks', { rewritten: ['a.test', 'b.test'], failed: ['c.test'] }),
+    ],
     ['prune: nothing was old enough.', true, dutyReport('prune', { plans: 0, events: 0, auditLines: 0 })],
     ['prune: deleted: 1 plan, 3 audit lines.', true, dutyReport('prune', { plans: 1, events: 0, auditLines: 3 })],
     [

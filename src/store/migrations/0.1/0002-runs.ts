@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { Schema } from '../schema.ts'
+import type { Schema } from '../../schema.ts'
 
 export async function runs(db: Kysely<Schema>): Promise<void> {
   await extendExposures(db)

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { Problem } from '../../../src/model/errors.ts'
+import { idInMark, type Receipt } from '../../../src/model/receipt.ts'
+import { markFor, rewriteMarks } from '../../../src/runs/marks.ts'
+import type { Exposure } from '../../../src/store/ports/exposures.ts'
+import { sampleExposure } from '../../contract/samples.ts'
+
+const PLAN = 'plan_0123456789abcdefghijklmnop'
+const OWN = 'exposure_0123456789abcdefghijklmnop'
+
+const exposed = (host: string, id: string): Exposure => {
+  const mark = { name: `_drawbridge.${host}`, type: 'TXT', ttl: 60, value: `drawbridge ${id}` } as const
+  const receipt: Receipt = { version: 2, files: [], records: [{ ...mark, name: host, type: 'A', value: '::1' }, mark] }
+  return sampleExposure({ host, planId: `plan of ${host}`, receipt })
+}
+
+function books(exposures: readonly Exposure[], rewrite: (planId: string) => 'succeeded' | 'rolled_back') {
+  const asked: string[] = []
+  const rewriteMark = async (planId: string) => {
+    asked.push(planId)
+    const outcome = { kind: rewrite(planId), steps: [] }
+    return { result: Promise.resolve({ outcome } as never) }
+  }
+  return { parts: { store: { listExposures: async () => [...exposures] }, exposer: { rewriteMark } }, asked }
+}
+
+test('only owner marks that name a plan are rewritten', async () => {
+  const { parts, asked } = books([exposed('a.test', PLAN), exposed('b.test', OWN)], () => 'succeeded')
+  expect(await rewriteMarks(parts)).toEqual({ rewritten: ['a.test'], failed: [] })
+  expect(asked).toEqual(['plan of a.test'])
+})
+
+test('a host that cannot be changed now is told, and does not keep the others waiting', async () => {
+  const hosts = ['a.test', 'b.test', 'c.test'].map((host) => exposed(host, PLAN))
+  const { parts } = books(hosts, (planId) => {
+    if (planId === 'plan of a.test') throw new Problem('plan_busy', 'Another run is under way.')
+    return planId === 'plan of b.test' ? 'rolled_back' : 'succeeded'
+  })
+  expect(await rewriteMarks(parts)).toEqual({ rewritten: ['c.test'], failed: ['a.test', 'b.test'] })
+})
+
+test('the new mark is always the same for a plan, holds no plan id, and keeps an id that the exposure has', () => {
+  const mark = markFor({ planId: PLAN })
+  expect(mark).toBe(markFor({ planId: PLAN }))
+  expect(idInMark(mark)).toMatch(/^exposure_[0-9a-f]{32}$/)
+  expect(markFor({ planId: PLAN, exposureId: PLAN })).toBe(mark)
+  expect(markFor({ planId: PLAN, exposureId: OWN })).toBe(`drawbridge ${OWN}`)
+})
