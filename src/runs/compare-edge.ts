@@ -1,4 +1,4 @@
-import type { Edge, SiteCertificate, StandingEntry } from '../edge/contract.ts'
+import type { Edge, EdgeFile, SiteCertificate, StandingEntry } from '../edge/contract.ts'
 import type { Plan, PlanState } from '../model/exposure.ts'
 import type { ComparedEdge, SecondaryEntry } from '../model/host-status.ts'
 import type { ChosenCertificate, FileHash, Receipt } from '../model/receipt.ts'
@@ -62,8 +62,8 @@ export class EdgeComparison {
   }
 
   /**
-   * `primary` tells which removals this store has made: undefined where it is not at hand. `rewritten`: hosts that the Primary had
-   * as they were applied, and that this version writes otherwise.
+   * `primary` tells which removals this store has made: undefined where it is not at hand. `rewritten`: hosts that this edge has as
+   * the Primary had them, and that this version writes otherwise; see `twins`.
    */
   async secondary(
     edge: Edge,
@@ -73,9 +73,29 @@ export class EdgeComparison {
   ): Promise<ComparedEdge> {
     const isRewritten = new Set(rewritten)
     const isBehind = async (exposure: Exposure, entry: StandingEntry | undefined) =>
-      lags(edge, exposure, entry) ||
-      (isRewritten.has(exposure.host) && (await this.#isRenderedOtherwise(edge, exposure)))
+      lags(edge, exposure, entry) || isRewritten.has(exposure.host)
     return this.#compare(edge, exposures, isBehind, primary)
+  }
+
+  /**
+   * Those of the hosts that the Secondary has with the same text as the Primary, but for the addresses on which each edge listens: nobody
+   * has edited them there. To be asked before the Primary is written again. Empty if the Secondary cannot be read.
+   */
+  async twins(
+    primary: Edge,
+    secondary: Edge,
+    hosts: readonly string[],
+    exposures: ReadonlyMap<string, Exposure>,
+  ): Promise<readonly string[]> {
+    const pathsOf = (host: string) =>
+      (exposures.get(host)?.receipt?.files ?? [])
+        .filter(({ path, hash }) => hash !== null && !primary.isCertificateFile(path))
+        .map(({ path }) => path)
+    const paths = hosts.flatMap(pathsOf)
+    const texts = (edge: Edge) => edge.read(paths).then(textsByPath, () => new Map<string, string>())
+    const [first, second] = await Promise.all([texts(primary), texts(secondary)])
+    const isSame = (path: string) => first.has(path) && first.get(path) === second.get(path)
+    return hosts.filter((host) => pathsOf(host).length > 0 && pathsOf(host).every(isSame))
   }
 
   async #compare(
@@ -168,6 +188,12 @@ export class EdgeComparison {
     return pair
   }
 }
+
+/** What stands at each path, without the lines that differ from edge to edge. */
+const textsByPath = (files: readonly EdgeFile[]): Map<string, string> =>
+  new Map(
+    files.flatMap(({ path, content }) => (content === null ? [] : [[path, content.replaceAll(/^ *listen .*$/gm, '')]])),
+  )
 
 /**
  * Whether an edge has not what was applied, or not in the layout of its settings. An entry of the same plan that somebody edited

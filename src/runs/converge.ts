@@ -78,7 +78,8 @@ export class Converge {
     const { primary, secondary } = this.#parts
     const exposures = await this.#comparison.exposures()
     const first = primary && (await this.#comparison.primary(primary, exposures, true))
-    const second = secondary && (await this.#comparison.secondary(secondary, exposures, primary, first?.behind ?? []))
+    const rewritten = await this.#rewritten(first?.behind ?? [], exposures)
+    const second = secondary && (await this.#comparison.secondary(secondary, exposures, primary, rewritten))
     return [first, second].filter((compared) => compared !== undefined)
   }
 
@@ -108,13 +109,20 @@ export class Converge {
     if (state === this.#inStepAt && isInStep()) return edges.map(({ server }) => nothingDone(server))
     const exposures = await this.#comparison.exposures()
     const compared = primary && (await this.#comparison.primary(primary, exposures, !this.#isRendered))
+    const rewritten = await this.#rewritten(compared?.behind ?? [], exposures)
     const first = primary && compared && (await this.#lookAt(primary, compared, exposures))
     this.#isRendered ||= first !== undefined && first.outOfStep === undefined
-    const second =
-      secondary && (await this.#lookAtSecondary(secondary, exposures, { unfit, rewritten: compared?.behind ?? [] }))
+    const second = secondary && (await this.#lookAtSecondary(secondary, exposures, { unfit, rewritten }))
     // The next look compares everything once more if this one has changed an edge.
     this.#inStepAt = isInStep() ? state : undefined
     return [first, second].filter((converged) => converged !== undefined)
+  }
+
+  /** The hosts of the Primary that are written again, as far as the Secondary has the same. */
+  async #rewritten(hosts: readonly string[], exposures: ReadonlyMap<string, Exposure>): Promise<readonly string[]> {
+    const { primary, secondary } = this.#parts
+    if (!primary || !secondary || hosts.length === 0) return []
+    return this.#comparison.twins(primary, secondary, hosts, exposures)
   }
 
   async #lookAtSecondary(

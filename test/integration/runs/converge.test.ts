@@ -31,6 +31,8 @@ class FakeEdge {
   readonly unused: EdgeFile[] = []
   /** How this version writes. */
   version = 'v1'
+  /** What stands in a block of this edge alone. */
+  listen = ''
   changes = 0
   answer: EdgeAnswer = { kind: 'no_answer', reason: 'unknown_host' }
 
@@ -39,7 +41,7 @@ class FakeEdge {
   }
 
   put(host: string, planId: string, version = this.version): void {
-    this.texts.set(pathOf(host), `${version} ${planId}`)
+    this.texts.set(pathOf(host), `${version} ${planId}${this.listen}`)
   }
 
   get hosts(): string[] {
@@ -49,7 +51,7 @@ class FakeEdge {
   get edge(): Edge {
     const { server, texts } = this
     const entry = (path: string, text: string): StandingEntry => {
-      const [, planId] = /^v\d (.+)$/.exec(text) ?? []
+      const [, planId] = /^v\d (\S+)/.exec(text) ?? []
       return { host: path.slice('entries/'.length), planId, certificate: undefined, isInLayout: true }
     }
     const standIn: Partial<Edge> = {
@@ -62,8 +64,10 @@ class FakeEdge {
       fencesOf: async (hosts) => this.fences.filter(({ host }) => hosts.includes(host)),
       hashFiles: async (paths) => paths.map((path) => ({ path, hash: hashOf(texts.get(path) ?? null) })),
       filesFor: async ({ host, planId }) => [
-        { path: pathOf(host), content: `${this.version} ${planId}`, secret: false },
+        { path: pathOf(host), content: `${this.version} ${planId}${this.listen}`, secret: false },
       ],
+      isCertificateFile: () => false,
+      read: async (paths) => paths.map((path) => ({ path, content: texts.get(path) ?? null, secret: false })),
       filesWithout: async (host) => [{ path: pathOf(host), content: null, secret: false }],
       unusedCertificates: async () => this.unused,
       change: (proposal) => this.#change(proposal),
@@ -221,6 +225,19 @@ test('a new version writes the entries of the Primary again, without those that 
   await look()
   expect(primary.texts.get(pathOf(ours.host))).toBe(`v2 ${ours.planId}`)
   expect(primary.texts.get(pathOf(edited.host))).toBe('edited by hand')
+})
+
+test('what is written again on the Primary, as after a rebuild, is written again on the Secondary, unless somebody edited it there', async () => {
+  for (const edge of [primary, secondary]) edge.listen = `\n  listen 192.168.45.${edge.server}:80;\n  proxied`
+  const [ours, edited] = [await exposed(), await exposed()]
+  for (const { host, planId } of [ours, edited]) secondary.put(host, planId)
+  const byHand = `${secondary.texts.get(pathOf(edited.host))} by hand`
+  secondary.texts.set(pathOf(edited.host), byHand)
+  for (const edge of [primary, secondary]) edge.version = 'v2'
+  await look()
+  expect(primary.texts.get(pathOf(ours.host))).toBe(`v2 ${ours.planId}${primary.listen}`)
+  expect(secondary.texts.get(pathOf(ours.host))).toBe(`v2 ${ours.planId}${secondary.listen}`)
+  expect(secondary.texts.get(pathOf(edited.host))).toBe(byHand)
 })
 
 test('a run removes no host but those that it was told to', async () => {
