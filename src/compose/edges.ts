@@ -123,7 +123,7 @@ function remoteAccess(config: Config, setting: RemoteSetting, log: Log): EdgeAcc
     reader: remoteReader(client),
     preflight: remotePreflight(client),
     site: remoteSites(client, targetsOf(config.servers)),
-    visitor: (limitMs) => remoteVisitor(client, limitMs),
+    visitor: (limitMs) => remoteVisitor(client, limitMs, known),
     environment: {
       hostPath: (host) =>
         view.whereIs(host).then(
@@ -131,9 +131,7 @@ function remoteAccess(config: Config, setting: RemoteSetting, log: Log): EdgeAcc
           () => null,
         ),
       isOurs: (path) => client.last !== undefined && isBelow(client.last.nginx.folder)(path),
-      get edge() {
-        return { address: view.address, ports: view.ports }
-      },
+      edge: known,
     },
     records: async (files) => {
       const { nginx } = await client.describe()

@@ -163,9 +163,13 @@ export class EdgeFault extends Fault {
     | 'fenced'
     | 'away'
 
-  constructor(kind: EdgeFault['kind'], sentence: string) {
+  override readonly said: string | undefined
+
+  /** `said`: the quoted words of an agent, see `Fault`. */
+  constructor(kind: EdgeFault['kind'], sentence: string, said?: string) {
     super(sentence)
     this.kind = kind
+    this.said = said
     this.code = kind === 'config_broken' || kind === 'logs_keys' ? 'proxy_config_broken' : undefined
   }
 }
@@ -224,7 +228,7 @@ export interface Edge {
   /** The fences of the newest runs that changed these hosts, also of hosts that are gone. Those that no run changed are left out. */
   fencesOf(hosts: readonly string[]): Promise<readonly HostFence[]>
   hashFiles(paths: readonly string[]): Promise<readonly FileHash[]>
-  /** For backups and undo. */
+  /** For backups and undo. Without the keys of an edge behind an agent, which never come back. */
   read(paths: readonly string[]): Promise<readonly EdgeFile[]>
   /**
    * Makes the change, in one generation with all changes that wait: tested in a copy of the configuration, entered by one rename,
@@ -321,6 +325,8 @@ export type SiteAnswer = { readonly kind: 'none' | 'off' } | ({ readonly kind: '
  */
 export interface EdgeView {
   readonly address: string
+  /** What it tells is told by an agent, which may lie: the service connects to no address that only this view names. */
+  readonly isBehindAgent?: boolean
   readonly ports: { readonly http: number; readonly https: number }
   /** The absolute path of the file with a host's entry, and the line; null if it has none. */
   whereIs(host: string): Promise<{ readonly path: string; readonly line: number | null }>

@@ -275,6 +275,14 @@ export class Fault extends Error {
   readonly code: ErrorCode | undefined
   /** Seconds after which a retry can succeed, if known. */
   readonly retryAfter: number | undefined
+  /** What another program said about it, quoted. It may not be believed, so it is never part of the message. */
+  readonly said: string | undefined
+}
+
+/** What another program said about a failure, quoted. Also of one that was thrown because of another. */
+export function saidIn(error: unknown): string | undefined {
+  if (error instanceof Fault && error.said !== undefined) return error.said
+  return error instanceof Error && error.cause !== undefined ? saidIn(error.cause) : undefined
 }
 
 /** The text about a thrown value that callers may see. */

@@ -11,6 +11,23 @@ const CODES: Readonly<Record<Tone, readonly [number, number]>> = {
 
 const ERASE_LINE = '\r\u001b[K'
 
+/** What `paint` writes. No other sequence reaches a terminal. */
+const PAINT = `\u001b\\[(?:${[...new Set(Object.values(CODES).flat())].join('|')})m`
+/** Control and format characters, bidirectional ones included: they move the cursor, hide text or show it in another order. */
+const UNPRINTABLE = '[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]'
+
+/**
+ * Text of others reaches the screen: of DNS, nginx, backends and edge agents. What a terminal would obey is written as an escape, as in
+ * JSON, so that a printed document stays one.
+ */
+const printable = (text: string, colours: boolean): string =>
+  text.replaceAll(new RegExp(colours ? `${PAINT}|${UNPRINTABLE}` : UNPRINTABLE, 'gu'), (found) =>
+    found === '\n' || found === '\t' || found.endsWith('m') ? found : codeUnits(found),
+  )
+
+const codeUnits = (text: string): string =>
+  Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')
+
 /** Where a command writes. */
 export interface Screen {
   /** Infinite for a file or a pipe, so that lines are not broken there. */
@@ -45,12 +62,12 @@ export function screenOn(stream: NodeJS.WriteStream, environment: Environment): 
     print(...lines) {
       const erased = progress === '' ? '' : ERASE_LINE
       progress = ''
-      stream.write(erased + lines.map((line) => `${line}\n`).join(''))
+      stream.write(erased + lines.map((line) => `${printable(line, colours)}\n`).join(''))
     },
     showProgress(line) {
       if (!isSmart || line === progress) return
       progress = line
-      stream.write(ERASE_LINE + line)
+      stream.write(ERASE_LINE + printable(line, colours))
     },
   }
 }

@@ -48,6 +48,8 @@ export interface ProblemView {
   readonly retryable: boolean
   readonly retryAfter?: number | undefined
   readonly requestId?: string | undefined
+  /** What the agent of an edge said, quoted. */
+  readonly edgeSays?: string | undefined
   readonly errors?: readonly { readonly field: string; readonly message: string }[] | undefined
   readonly checks?: readonly CheckView[] | undefined
   /** Of a hand-written site: what would be lost, and why it cannot be adopted. */
@@ -64,7 +66,7 @@ const isToldBelow = ({ title, code, detail, errors = [], checks = [], steps = []
   )
 
 export function refusalLines(problem: ProblemView, screen: Screen): string[] {
-  const { title, code, detail, nextAction, retryAfter, requestId, errors = [], checks = [] } = problem
+  const { title, code, detail, nextAction, retryAfter, requestId, edgeSays, errors = [], checks = [] } = problem
   const part = (name: string, text: string) => hanging(`  ${name.padEnd(6)}`, 8, text, screen.columns)
   return [
     `${screen.paint('bad', code === 'invalid_request' ? 'A value is not valid' : title)} (${code})`,
@@ -76,6 +78,7 @@ export function refusalLines(problem: ProblemView, screen: Screen): string[] {
     ...[...(problem.losses ?? []), ...(problem.reasons ?? [])].flatMap((each) => part('', findingText(each))),
     ...checkLines(checks, screen),
     ...[...(problem.steps ?? []), ...(problem.rollback ?? [])].flatMap((step) => stepLines(step, screen)),
+    ...(edgeSays === undefined ? [] : part('edge', `Its agent says: ${edgeSays}`)),
     ...part('next', nextAction),
     ...(retryAfter === undefined ? [] : part('', `Try again in ${retryAfter} s.`)),
     ...(code === 'internal_error' && requestId !== undefined ? part('id', requestId) : []),

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { Compile } from 'typebox/compile'
 import type { Dispatcher, Pool } from 'undici'
+import { escapeText, quoteText } from '../../model/escape-text.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import { errorCode } from '../../primitives/durable-file.ts'
 import { edgeName, isDueForReplacement } from '../authority/authority.ts'
@@ -47,6 +48,8 @@ export interface AgentClientParts {
 }
 
 const CONNECTIONS = 64
+/** A few moments of a change and its verdict, whose sentence has a bound. */
+const MOST_CHANGE_ANSWER = 64 * 1024
 const CONNECT_MS = 2_000
 
 /** The sentence of a message whose answer did not come: nobody knows whether the agent has got it. */
@@ -54,6 +57,26 @@ export class NoAnswer extends EdgeFault {}
 
 /** The agent is of a version that does not know the message. */
 export class UnknownVerb extends EdgeFault {}
+
+/** What a kind of fault means, for an edge. The words of the agent are only quoted: it may not be what it says it is. */
+const MEANINGS: Readonly<Record<EdgeFault['kind'], string>> = {
+  config_broken: 'its nginx configuration is broken. Repair it and run "nginx -t" there',
+  change_invalid: 'it does not accept the change. Nothing was changed',
+  changed_meanwhile: 'a file was changed outside Drawbridge. It was not overwritten',
+  write_failed: 'a file could not be read or written',
+  not_reloaded: 'nothing proves that nginx runs the new configuration',
+  unavailable: 'nginx cannot be used there now',
+  logs_keys:
+    'nginx logs at debug level, which writes private keys into its log. Set error_log to another level and reload nginx',
+  fenced: 'a newer run has changed the host. This run stops and undoes nothing',
+  away: 'its agent does not answer',
+}
+
+/** Our sentence for a fault that an agent tells. */
+export const agentFault = (
+  server: string,
+  { kind, sentence }: { readonly kind: EdgeFault['kind']; readonly sentence: string },
+) => new EdgeFault(kind, `Edge ${server}: ${MEANINGS[kind]}.`, quoteText(sentence))
 
 /** Speaks with one agent. It believes nothing that is not in the form of its verb. */
 export class AgentClient {
@@ -108,8 +131,7 @@ export class AgentClient {
     const { mostAnswered } = VERBS[verb]
     const text = await this.#send(verb, asked, signal, async (body) => textOf(body, mostAnswered))
     const answered = this.#parsed(text)
-    if ('fault' in answered && faults.Check(answered.fault))
-      throw new EdgeFault(answered.fault.kind, answered.fault.sentence)
+    if ('fault' in answered && faults.Check(answered.fault)) throw agentFault(this.server, answered.fault)
     if (!('answer' in answered) || !this.#checkOf(verb).Check(answered.answer)) throw this.#unintelligible(verb)
     return answered.answer as Answered<V>
   }
@@ -119,7 +141,10 @@ export class AgentClient {
     await this.describe()
     return this.#send('change', change, undefined, async (body) => {
       let rest = ''
+      let length = 0
       for await (const chunk of body.setEncoding('utf8')) {
+        length += String(chunk).length
+        if (length > MOST_CHANGE_ANSWER) throw this.#unintelligible('change')
         const lines = (rest + String(chunk)).split('\n')
         rest = lines.pop() ?? ''
         for (const text of lines) {
@@ -189,7 +214,7 @@ export class AgentClient {
       if (statusCode === 200) return await read(body)
       const text = await textOf(body, 64 * 1024)
       if (statusCode === 404) throw this.#tooOld(verb)
-      throw this.#foreign(`refused a message (${statusCode}, ${verb}): ${errorIn(text)}`)
+      throw this.#foreign(`refused a message (${statusCode}, ${verb})`, quoteText(errorIn(text)))
     } catch (error) {
       signal?.throwIfAborted()
       if (error instanceof EdgeFault) throw error
@@ -208,13 +233,13 @@ export class AgentClient {
     return mayBeSent ? new NoAnswer('away', sentence) : new EdgeFault('away', sentence)
   }
 
-  #foreign(what: string): EdgeFault {
-    return new EdgeFault('unavailable', `The agent of edge ${this.#parts.server} ${what}.`)
+  #foreign(what: string, said?: string): EdgeFault {
+    return new EdgeFault('unavailable', `The agent of edge ${this.#parts.server} ${what}.`, said)
   }
 
   #tooOld(verb: Verb): EdgeFault {
     const { server } = this.#parts
-    const version = escaped(this.#last?.version ?? 'unknown')
+    const version = escapeText(this.#last?.version ?? 'unknown')
     return new UnknownVerb('unavailable', `The agent of edge ${server}, version ${version}, does not know "${verb}".`)
   }
 
@@ -337,7 +362,7 @@ async function textOf(body: Dispatcher.ResponseData['body'], most: number): Prom
 function errorIn(text: string): string {
   try {
     const told: unknown = JSON.parse(text)
-    return escaped(String((told as { error?: unknown }).error ?? '')).replace(/\.$/, '')
+    return String((told as { error?: unknown }).error ?? 'no reason')
   } catch {
     return 'no reason'
   }

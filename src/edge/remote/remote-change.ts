@@ -4,7 +4,7 @@ import { untilAborted } from '../../primitives/abort.ts'
 import { parsePath } from '../config/layout.ts'
 import { EdgeFault, type EdgeFile, type EdgeProposal } from '../contract.ts'
 import type { WireVerdict } from '../wire/verbs.ts'
-import { type AgentClient, NoAnswer } from './agent-client.ts'
+import { type AgentClient, agentFault, NoAnswer } from './agent-client.ts'
 
 /** How often a change is proposed again because others have changed the same files at the same time. */
 const PROPOSALS = 6
@@ -25,10 +25,9 @@ export async function changeThrough(client: AgentClient, proposal: EdgeProposal)
     const verdict = await untilAborted(sendOnce(client, proposal), proposal.signal)
     if (verdict.state === 'done') return
     if (verdict.state === 'refused') {
-      const { kind, sentence } = verdict.fault
       // Somebody else's edit is refused by the proposal itself.
-      if (kind === 'changed_meanwhile' && proposed < PROPOSALS) continue
-      throw new EdgeFault(kind, sentence)
+      if (verdict.fault.kind === 'changed_meanwhile' && proposed < PROPOSALS) continue
+      throw agentFault(client.server, verdict.fault)
     }
     // A lease that has ended throws here. One that was renewed while the change waited does not.
     await proposal.ensureHeld?.()

@@ -1,3 +1,6 @@
+import type { Endpoint } from '../../model/address.ts'
+import { escapeText, quoteText } from '../../model/escape-text.ts'
+import type { NamedFinding } from '../../model/options/adoption.ts'
 import { areCanonical } from '../../model/options/read-options.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import { sharedNextRun } from '../../primitives/shared-run.ts'
@@ -12,7 +15,7 @@ import type { Asked, WireLook } from '../wire/verbs.ts'
 import type { AgentClient } from './agent-client.ts'
 import { isAway, questionOf } from './remote-edge.ts'
 
-/** Where the edge is, as the configuration of the service says. Used until the agent has said it. */
+/** Where the edge is, as the configuration of the service says. An agent may name any address: the service goes to this one alone. */
 export interface EdgeAddress {
   readonly address: string
   readonly ports: { readonly http: number; readonly https: number }
@@ -23,12 +26,8 @@ const SLICE_MS = 4
 /** The read-only view of an edge through its agent. While the agent is away, hosts are visited directly, as visitors do. */
 export function remoteView(client: AgentClient, known: EdgeAddress): EdgeView {
   return {
-    get address() {
-      return client.last?.nginx.address ?? known.address
-    },
-    get ports() {
-      return client.last?.nginx.ports ?? known.ports
-    },
+    ...known,
+    isBehindAgent: true,
     whereIs: (host) => client.call('where', { host }),
     answers: async (host, { address, port, tls }) =>
       (await client.call('answers', { host, place: { address, port, tls } })) ?? undefined,
@@ -38,17 +37,27 @@ export function remoteView(client: AgentClient, known: EdgeAddress): EdgeView {
       client.call('view-visit', { ...questionOf(question), listenAddress, limitMs }).catch((error: unknown) => {
         if (!isAway(error)) throw error
         const { address, port } = listenAddress
+        if (!isAt(known, listenAddress)) return UNREACHABLE
         return askEdge({ address, ports: { http: port, https: port }, clock: client.clock }, question, limitMs)
       }),
     handshake: (listenAddress, host, limitMs) =>
       client.call('view-handshake', { listenAddress, host, limitMs }).catch((error: unknown) => {
         if (!isAway(error)) throw error
+        if (!isAt(known, listenAddress)) return { kind: 'unknown' }
         return tlsHandshake(listenAddress, host, limitMs, client.clock)
       }),
-    loadState: (paths) => client.call('load-state', [...paths]),
+    loadState: async (paths) => {
+      const { changedSinceLoad, refusal } = await client.call('load-state', [...paths])
+      return { changedSinceLoad, refusal: refusal === null ? null : quoteText(refusal) }
+    },
     newestErrorClass: (host, since) => client.call('newest-error', { host, since }),
   }
 }
+
+const UNREACHABLE = { kind: 'no_answer', reason: 'unreachable' } as const
+
+const isAt = ({ address, ports }: EdgeAddress, at: Endpoint): boolean =>
+  at.address === address && Object.values(ports).includes(at.port)
 
 /** The hand-written site of a host, which the agent judges. `targets`: the deployment targets, which it does not know. */
 export const remoteSites =
@@ -57,8 +66,16 @@ export const remoteSites =
     const answer = await client.call('find-site', { host, targets })
     if (answer.kind === 'site' && answer.options !== undefined && !areCanonical(answer.options))
       throw new EdgeFault('unavailable', `The agent of edge ${client.server} gave options that are none.`)
-    return answer
+    if (answer.kind !== 'site') return answer
+    const { changed, lost, refused } = answer
+    return { ...answer, changed: changed.map(told), lost: lost.map(told), refused: refused.map(told) }
   }
+
+/** The words of an agent are quoted: it may not be what it says it is. */
+const told = ({ directive, sentence }: NamedFinding): NamedFinding => ({
+  directive: escapeText(directive),
+  sentence: quoteText(sentence),
+})
 
 export const remotePreflight = (client: AgentClient): EdgePreflight => ({
   check: (host, tls) => client.call('preflight', { host, tls }).catch(() => ({ kind: 'unknown' })),
@@ -80,7 +97,8 @@ export function remoteReader(client: AgentClient): EdgeReader<ServedMap> {
     if (!look || (!look.whole && look.fingerprint === latest.fingerprint)) return latest
     list = await changed(look.whole ? NO_HOSTS : list, look, client.clock)
     const { hosts, byName } = list
-    const { fingerprint, changedAt, broken, debugLogs, patterns = [] } = look
+    const { fingerprint, changedAt, debugLogs, patterns = [] } = look
+    const broken = look.broken.map((part) => ({ ...part, sentence: quoteText(part.sentence) }))
     latest = {
       hosts,
       find: (host) => byName.get(host.toLowerCase().replace(/\.$/, '')),
@@ -110,14 +128,14 @@ function changed(list: ServedList, { hosts, gone }: WireLook, clock: Clock): Pro
 }
 
 /** Visits hosts through the agent, and directly while it is away. */
-export function remoteVisitor(client: AgentClient, limitMs: number): EdgeVisitor {
+export function remoteVisitor(client: AgentClient, limitMs: number, known: EdgeAddress): EdgeVisitor {
   const direct = edgeVisitor(limitMs, client.clock)
   return {
     visit: (question) => {
       const { listenAddress, full } = question
       return client
         .call('visit', { ...questionOf(question), listenAddress, full, limitMs })
-        .catch(() => direct.visit(question))
+        .catch(() => (isAt(known, listenAddress) ? direct.visit(question) : UNREACHABLE))
     },
     forget: (host) => {
       direct.forget(host)

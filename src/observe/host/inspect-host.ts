@@ -103,7 +103,8 @@ async function inspectBehindEdge(
   }
   const evidence = await inspectTarget(subject, resolveAsEdge, deadline)
   const { target, address } = evidence
-  if (!target || address === null) return { target: evidence, backend: NOT_INSPECTED }
+  const isRefused = address !== null && view?.isBehindAgent === true && serverAt(address) === undefined
+  if (!target || address === null || isRefused) return { target: evidence, backend: NOT_INSPECTED }
   const endpoint = { address, port: target.port }
   const question = {
     target,

@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path'
 import { type Edge, EdgeFault } from '../../edge/contract.ts'
-import { escapeText } from '../../model/escape-text.ts'
+import { saidIn } from '../../model/errors.ts'
+import { escapeText, quoteText } from '../../model/escape-text.ts'
 import { type Finding, fault, ok, reasonOf, warning } from './finding.ts'
 import { examineFolder, examineWritable } from './folders.ts'
 
@@ -44,12 +45,24 @@ export interface ExaminedAgent {
 export async function examineAgent({ edge, part, examine }: ExaminedAgent): Promise<readonly Finding[]> {
   const subject = `edge ${edge.server}`
   try {
-    return [ok(subject, 'Its agent answers.'), ...(await examine())]
+    return [ok(subject, 'Its agent answers.'), ...(await examine()).map((told) => quoted(edge.server, told))]
   } catch (error) {
     const fix = 'Start "drawbridge edge" on its machine, and compare its edge.yaml with edges in this configuration.'
-    return [(part === 'Primary' ? fault : warning)(subject, reasonOf(error), fix)]
+    const said = saidIn(error)
+    const reason = said === undefined ? reasonOf(error) : `${reasonOf(error)} Its agent says: ${said}`
+    return [(part === 'Primary' ? fault : warning)(subject, reason, fix)]
   }
 }
+
+/** The words of an agent are quoted, and its advice is none of ours: it may not be what it says it is. */
+function quoted(server: string, { status, sentence, fix }: Finding): Finding {
+  const advice = fix === undefined ? '' : ` It advises: ${quoteText(fix)}`
+  const said = `Its agent says: ${quoteText(sentence)}${advice}`
+  return { subject: `edge ${server}`, status, sentence: said, ...(status !== 'ok' && { fix: atEdge(server) }) }
+}
+
+const atEdge = (server: string): string =>
+  `Check this on the machine of edge ${server} before you follow what its agent says.`
 
 export async function examineEdge(examined: ExaminedEdge): Promise<Finding[]> {
   const { edge, config, folder, folders } = examined

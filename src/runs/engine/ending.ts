@@ -1,6 +1,6 @@
 import { IssueFault } from '../../certificates/contract.ts'
 import type { AuditAction, AuditEntry } from '../../model/audit.ts'
-import { type ErrorCode, Fault, Problem, type ProblemMembers, sentenceOf } from '../../model/errors.ts'
+import { type ErrorCode, Fault, Problem, type ProblemMembers, saidIn, sentenceOf } from '../../model/errors.ts'
 import type { EventType, NewEvent } from '../../model/event.ts'
 import { labelsOf, type Plan, type PlanState } from '../../model/exposure.ts'
 import type { Afters, ChosenCertificate } from '../../model/receipt.ts'
@@ -206,7 +206,7 @@ export function problemOf(
     return new Problem(
       'rollback_blocked',
       `${reason} Undoing step ${stuck?.name} failed as well: ${stuck?.detail} No run can change ${host} until the plan is resolved.`,
-      { steps, rollback },
+      { ...membersOf(fault), steps, rollback },
     )
   }
   return new Problem(codeOf(action, fault), reason, { ...membersOf(fault), steps, rollback })
@@ -216,7 +216,12 @@ const reasonOf = (fault: unknown): string => (fault instanceof Problem ? fault.m
 
 function membersOf(fault: unknown): ProblemMembers {
   const retryAfter = fault instanceof Fault ? fault.retryAfter : undefined
-  return { ...(fault instanceof Problem && fault.members), ...(retryAfter !== undefined && { retryAfter }) }
+  const edgeSays = saidIn(fault)
+  return {
+    ...(fault instanceof Problem && fault.members),
+    ...(retryAfter !== undefined && { retryAfter }),
+    ...(edgeSays !== undefined && { edgeSays }),
+  }
 }
 
 function codeOf(action: RunAction, fault: unknown): ErrorCode {

@@ -23,7 +23,7 @@ export const DESCRIPTION: WireDescription = {
 }
 
 /** What a verb is answered with: an answer, or something that writes the response itself. A verb without one is unknown. */
-type Lies = Record<string, unknown | ((response: ServerResponse) => void)>
+type Lies = Record<string, object | ((response: ServerResponse) => void)>
 
 export interface LyingAgent extends AsyncDisposable {
   readonly socket: string
