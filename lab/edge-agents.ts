@@ -10,5 +10,6 @@ export const edgeAgentConfig = (description: LabDescription, edge: EdgeDescripti
   server: edge.server,
   nginx: { ...edgeFiles(edge), binary: findProgram('nginx', 'nginx'), address: edge.address },
   ports: { http: edge.http, https: edge.https },
+  zones: [description.zone],
   targets: { addresses: [...new Set([edge.address, ...description.backends.map(({ address }) => address)])] },
 })

@@ -42,6 +42,7 @@ export function writeAgentConfig(paths: Paths, machine: Agent): void {
   const config = {
     server: machine,
     nginx: { ...edgeFiles(edgeOf(paths, machine)), address: addressOf(machine) },
+    zones: [ZONE],
     // An instance runs on 23 too.
     ...(machine === '23' && { socket: { path: AGENT_SOCKET, group: String(SERVICE_USER.id) } }),
     listen: AGENTS[machine],

@@ -17,6 +17,8 @@ export interface EdgeAgentConfig {
     readonly addresses: readonly string[]
     readonly ports: readonly (readonly [number, number])[]
   }
+  /** The zones of the hosts that services may have entries for. */
+  readonly zones: readonly string[]
   /** Whether services may take hand-written sites of this nginx under management. */
   readonly adopt: { readonly enabled: boolean }
   /** For services on this machine. */
@@ -40,6 +42,7 @@ export const edgeAgentSchema = (folder: string) =>
       }),
       ports: Type.Array(value.portRange, { default: ['80', '443', '1024-65535'] }),
     }),
+    zones: Type.Array(value.dnsName('names of zones, such as example.test')),
     options: namedFilesSchema(folder),
     adopt: Type.Object({ enabled: value.truth(false) }),
     socket: Type.Optional(

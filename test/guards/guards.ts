@@ -1,3 +1,4 @@
+import { AGENT_GUARDS } from './agents.ts'
 import { CERTIFICATE_GUARDS } from './certificates.ts'
 import { CONVERGE_GUARDS } from './converge.ts'
 import { DNS_GUARDS } from './dns.ts'
@@ -17,6 +18,7 @@ export const GUARDS: Readonly<Record<string, readonly Guard[]>> = {
   Leases: LEASE_GUARDS,
   Fences: FENCE_GUARDS,
   Edge: EDGE_GUARDS,
+  'Service and edge agent': AGENT_GUARDS,
   'Capabilities and callers': RIGHT_GUARDS,
   'Converge and expiry': CONVERGE_GUARDS,
   DNS: DNS_GUARDS,

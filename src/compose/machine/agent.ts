@@ -23,7 +23,7 @@ import { VERSION } from '../../runtime/version.ts'
 
 /** The agent of edge.yaml. It owns the edge's folder from now on, and does not listen yet. */
 export function composeAgent(config: EdgeAgentConfig, log: Log): RunningAgent {
-  const { server, nginx, ports, targets } = config
+  const { server, nginx, ports, targets, zones } = config
   const settings: EdgeSettings = { ...nginx, server, ports, clock: systemClock }
   const identity = config.listen && new AgentIdentity(config.stateDir, server)
   const release = ownFolder(settings.folder)
@@ -31,6 +31,7 @@ export function composeAgent(config: EdgeAgentConfig, log: Log): RunningAgent {
   const agent = edgeAgent({
     settings,
     targets,
+    zones,
     adopts: config.adopt.enabled,
     identity,
     version: VERSION,

@@ -1,16 +1,18 @@
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto'
 import { parseEndpoint } from '../../model/address.ts'
+import { isInZone } from '../../model/dns-name.ts'
 import { escapeText } from '../../model/escape-text.ts'
 import { LruCache } from '../../primitives/lru-cache.ts'
 import { CERTIFICATE_KINDS } from '../config/gathered.ts'
-import { MAX_PARTS, type Path, parsePath, pemFile } from '../config/layout.ts'
+import { isOutside, MAX_PARTS, type Path, parsePath, pemFile } from '../config/layout.ts'
 import { readEntry } from '../config/read-entry.ts'
 import { certificateId, idInEntry, pemInPart, renderPair } from '../config/render-certificate.ts'
 import type { Listening } from '../config/sockets.ts'
 import { type Edge, EdgeFault, type EdgeFile } from '../contract.ts'
-import { hashOf } from '../files/files.ts'
+import { hashOf, hashOfFound } from '../files/files.ts'
 import type { PresentGeneration } from '../generations/present.ts'
 import { isForHost } from '../visit/ask.ts'
+import { hasEntry, type OutsideFiles } from './outside-files.ts'
 import type { AgentSites } from './sites.ts'
 
 /** What entries of this edge may be proxied to. */
@@ -26,6 +28,9 @@ interface AcceptanceParts {
   readonly present: PresentGeneration
   readonly edge: Pick<Edge, 'releasedFiles'>
   readonly sites: Pick<AgentSites, 'fault'>
+  readonly outside: Pick<OutsideFiles, 'note' | 'isOurs'>
+  /** The zones of the hosts that entries may be for. */
+  readonly zones: readonly string[]
 }
 
 const MOST_PAIRS_KNOWN = 200
@@ -53,15 +58,41 @@ export class Acceptance {
     for (const file of files) {
       const parsed = pathOf(file.path)
       if (parsed.kind === 'base') throw refused(file.path, 'The agent alone writes it')
-      if ((parsed.kind === 'released' || parsed.kind === 'adopted') && file.link !== undefined)
-        throw refused(file.path, 'It cannot be a link')
-      // Whether a link stood there before is checked when it is put back.
-      if (file.content === null) continue
-      const reason = await this.#fault(parsed, file.path, file.content, contents)
-      if (reason === undefined) continue
-      if (this.#parts.present.hasStood(file.path, hashOf(file.content) ?? '')) continue
-      throw refused(file.path, reason)
+      const reason = isOutside(file.path)
+        ? await this.#outsideFault(parsed, file, contents)
+        : // Whether a link stood there before is checked when it is put back.
+          file.content !== null && (await this.#insideFault(parsed, file.path, file.content, contents))
+      if (reason) throw refused(file.path, reason)
     }
+    const { present, outside } = this.#parts
+    await outside.note(files, (path) => hashOfFound(path, present.look(path)).hash)
+  }
+
+  /** What stood in a generation that is kept is put back by an undo. */
+  async #insideFault(parsed: Path, path: string, content: string, contents: Contents): Promise<string | undefined> {
+    const reason = await this.#fault(parsed, path, content, contents)
+    return reason !== undefined && this.#parts.present.hasStood(path, hashOf(content) ?? '') ? undefined : reason
+  }
+
+  /** Files beside the edge's folder are the administrator's. They are added by a release or an adoption, and go by the undo of it. */
+  async #outsideFault(
+    parsed: Path,
+    { path, content, link }: EdgeFile,
+    contents: Contents,
+  ): Promise<string | undefined> {
+    const { present, outside } = this.#parts
+    if (link !== undefined) return 'It cannot be a link'
+    const { hash: standing } = hashOfFound(path, present.look(path))
+    const isOurs = standing === null || outside.isOurs(path, standing)
+    if (content === null) {
+      if (!isOurs) return 'It lies outside the folder of the edge, and no change of this agent has written it as it is'
+      return parsed.kind === 'released' && standing !== null && !hasEntry(parsed.host, contents)
+        ? 'Nothing would serve the host in its place'
+        : undefined
+    }
+    if (parsed.kind === 'released' && standing === hashOf(content)) return undefined
+    if (parsed.kind === 'released' && !isOurs) return 'Another file stands there. Move it away'
+    return this.#fault(parsed, path, content, contents)
   }
 
   async #fault(parsed: Path, path: string, content: string, contents: Contents): Promise<string | undefined> {
@@ -85,7 +116,8 @@ export class Acceptance {
   async #entryFault(host: string, path: string, content: string): Promise<string | undefined> {
     const record = readEntry(host, path, content, await this.#parts.listening())
     if (!record) return 'It is not an entry as Drawbridge writes it'
-    const { targets } = this.#parts
+    const { targets, zones } = this.#parts
+    if (!zones.some((zone) => isInZone(host, zone))) return 'The host is in none of the zones of edge.yaml'
     const isAllowed = (target: string) => {
       const endpoint = parseEndpoint(target.replace(/^https?:\/\//, ''), 0)
       return (

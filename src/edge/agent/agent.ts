@@ -4,7 +4,7 @@ import { formatEndpoint } from '../../model/address.ts'
 import { escapeText } from '../../model/escape-text.ts'
 import { isPlanId } from '../../model/exposure.ts'
 import type { AgentIdentity } from '../authority/agent-identity.ts'
-import { CURRENT, GENERATIONS, hostEntry, isHost, isSecret, parsePath } from '../config/layout.ts'
+import { CURRENT, GENERATIONS, hostEntry, isHost, isOutside, isSecret, parsePath } from '../config/layout.ts'
 import type { Listening, OwnSockets } from '../config/sockets.ts'
 import { type Edge, EdgeFault, type EdgeFile, type EdgePoint, type EdgeView, type EdgeVisitor } from '../contract.ts'
 import { certificateRemovals, keepUsedCertificates } from '../files/certificates-in-use.ts'
@@ -23,6 +23,7 @@ import { type Answered, type Asked, PROTOCOL, type Verb, type WireChange, type W
 import { Acceptance, type AllowedTargets } from './acceptance.ts'
 import { Changes } from './changes.ts'
 import { Looks } from './looks.ts'
+import { OutsideFiles } from './outside-files.ts'
 import { AgentSites } from './sites.ts'
 
 /** The message does not follow the rules of its verb. Nothing was done. */
@@ -48,6 +49,8 @@ export interface Agent {
 interface AgentParts {
   readonly settings: EdgeSettings
   readonly targets: AllowedTargets
+  /** The zones of the hosts that services may have entries for. */
+  readonly zones: readonly string[]
   /** Whether services may adopt hand-written sites. */
   readonly adopts: boolean
   readonly version: string
@@ -71,7 +74,8 @@ export function edgeAgent(parts: AgentParts): Agent {
   const view = edgeView(settings, reader)
   const present = new PresentGeneration(settings.folder)
   const sites = new AgentSites({ settings, edge, adopts: parts.adopts })
-  const acceptance = new Acceptance({ listening, targets, present, edge, sites })
+  const outside = new OutsideFiles(settings.folder, settings.clock.now)
+  const acceptance = new Acceptance({ listening, targets, zones: parts.zones, present, edge, sites, outside })
   const changes = new Changes({ edge, acceptance, onUnexpected, clock: settings.clock })
   const boot = randomBytes(16).toString('hex')
   const preparation = new Preparation(() => edge.prepare())
@@ -190,7 +194,7 @@ const standing = (
   list: () => edge.list(),
   'fences-of': (hosts) => edge.fencesOf(hosts.map(hostIn)),
   hash: (paths) => edge.hashFiles(pathsIn(paths)),
-  read: (paths) => edge.read(pathsIn(paths)),
+  read: (paths) => edge.read(readableIn(paths)),
   removals: async ({ host, wanted, certificate }) => {
     hostIn(host)
     const named = new Set(pathsIn(wanted))
@@ -205,7 +209,11 @@ const standing = (
     )
   },
   'unused-certificates': async () => (await edge.unusedCertificates()).map(({ path }) => path),
-  released: ({ host, certificate }) => edge.releasedFiles(hostIn(host), certificate),
+  released: async ({ host, certificate }) => {
+    const files = await edge.releasedFiles(hostIn(host), certificate)
+    if (!certificate && files.some(({ secret }) => secret)) throw keyStays(host)
+    return files
+  },
 })
 
 interface Looking {
@@ -327,6 +335,19 @@ function pathsIn(paths: readonly string[]): readonly string[] {
   }
   return paths
 }
+
+/** Keys go to an edge and never come back, and files beside its folder are not the service's. */
+function readableIn(paths: readonly string[]): readonly string[] {
+  const kept = pathsIn(paths).find((path) => isSecret(path) || isOutside(path))
+  if (kept === undefined) return paths
+  throw new InvalidMessage(`${escapeText(kept)} is not read: keys, and files outside the edge's folder, stay there.`)
+}
+
+const keyStays = (host: string): EdgeFault =>
+  new EdgeFault(
+    'change_invalid',
+    `The service has no copy of the key of ${host}, and an edge gives no key away. Renew the certificate, then release the host.`,
+  )
 
 interface Described {
   readonly version: string

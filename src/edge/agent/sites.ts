@@ -1,10 +1,11 @@
 import type { NamedFinding } from '../../model/options/adoption.ts'
 import { findSite, targetAt } from '../adopt/find-site.ts'
-import { adoptedFile, blockFile, isHost, linesFile } from '../config/layout.ts'
+import { adoptedFile, isHost } from '../config/layout.ts'
 import { type Edge, EdgeFault, type EdgeFile } from '../contract.ts'
 import type { EdgeSettings } from '../settings.ts'
 import { LONGEST_DIRECTIVE, MOST_FINDINGS } from '../wire/site-shapes.ts'
 import type { Answered, Asked } from '../wire/verbs.ts'
+import { hasEntry } from './outside-files.ts'
 
 interface SitesParts {
   readonly settings: EdgeSettings
@@ -64,8 +65,7 @@ export class AgentSites {
     if (!(await this.#mayTake(planId))) return 'edge.yaml does not set adopt.enabled'
     const host = hostOf(record)
     if (host === undefined) return 'It names no host'
-    if (![linesFile(host), blockFile(host)].some((path) => typeof contents.get(path) === 'string'))
-      return 'The change has no entry of the host'
+    if (!hasEntry(host, contents)) return 'The change has no entry of the host'
     const [own] = await this.#parts.edge.takenOut(host, planId)
     return own?.content === record ? undefined : 'It is not the site that stands on this edge'
   }

@@ -11,6 +11,8 @@ export const STAGING = '.staging'
  * backup can name it: it must outlive an undo and a restore.
  */
 export const FENCES = '.fences'
+/** What an agent has written beside the folder and may undo. The dot keeps the file out of every include. */
+export const OUTSIDE_NOTES = '.outside'
 /** Locked by whoever changes the edge. The dot keeps the file out of every include. */
 export const LOCK = '.engine-lock'
 /** The test copy of the administrator's main file has this name and a random suffix, in the same folder. */

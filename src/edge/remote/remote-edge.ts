@@ -47,7 +47,10 @@ export function remoteEdge(client: AgentClient): Edge {
       })),
     fencesOf: async (hosts) => (hosts.length === 0 ? [] : client.call('fences-of', [...hosts])),
     hashFiles: async (paths) => inOrder(paths, paths.length === 0 ? [] : await client.call('hash', [...paths])),
-    read: async (paths) => inOrder(paths, paths.length === 0 ? [] : await client.call('read', [...paths])),
+    read: async (paths) => {
+      const readable = paths.filter((path) => !isSecret(path))
+      return inOrder(readable, readable.length === 0 ? [] : await client.call('read', readable))
+    },
     change: (proposal) => changeThrough(client, proposal),
     raiseFence: (fences) =>
       nothing(

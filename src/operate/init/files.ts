@@ -92,7 +92,7 @@ acme:
 }
 
 /** edge.yaml, for the agent. */
-export function renderAgentConfig({ nginx, targets, agentSocket }: Setup): string {
+export function renderAgentConfig({ nginx, targets, zone, agentSocket }: Setup): string {
   return `# Written by drawbridge init. edge.example.yaml has every other setting.
 
 # The id of this server, as in drawbridge.yaml.
@@ -111,6 +111,9 @@ ports:
 targets:
   addresses: ${list([...new Set([nginx.address, ...targets.values()])])}
   ports: ["80", "443", "1024-65535"]
+
+# The zones whose hosts may have entries here.
+zones: ${list([zone])}
 
 # Where the service finds the agent.
 socket:

@@ -3,7 +3,7 @@ import type { Plan } from '../../model/exposure.ts'
 import { type Step, StepFault } from '../engine/step.ts'
 import { hashOf } from '../file-hash.ts'
 import type { StepContext } from './context.ts'
-import { absent, proxyStep } from './proxy.ts'
+import { absent, type ProxyTarget, proxyStep } from './proxy.ts'
 
 /** Whether the entry is written without TLS first, because the certificate is ordered through it. */
 export const servesPlainFirst = ({ names }: StepContext): boolean => names.includes('proxy-tls')
@@ -55,34 +55,27 @@ export function secureStep({ proxy, plainFiles, secureFiles }: StepContext): Ste
 
 /** Changes the entry of a host that the edges serve, in one reload: every request meets the former entry or the new one. */
 export function changeStep(context: StepContext): Step {
-  const { primary, proxy, receipt, former, plan, secureFiles, formerFiles, backedUp } = context
+  const { primary, proxy, receipt, former, plan, secureFiles } = context
   return proxyStep(proxy, {
     name: 'proxy',
     ours: async (edge) => (edge === primary ? receipt?.files : undefined),
     wanted: secureFiles,
-    former: async (edge, afters) => {
-      const rendered = formerFiles(edge)
-      if (edge !== primary) return rendered
-      return [...(await rendered.catch(() => [])), ...(await backedUp(afters))]
-    },
+    former: standingBefore(context),
     // A former plan of the first version has no proof, so its own answer cannot tell it from the new entry.
     isRestored: async (edge) => !(await serves(edge, plan)) && serves(edge, former ?? plan),
   })
 }
 
 /** Removes the entry of the host from the edges. */
-export function takeAwayStep({ plan, receipt, primary, proxy, goneFiles, formerFiles, backedUp }: StepContext): Step {
+export function takeAwayStep(context: StepContext): Step {
+  const { plan, receipt, primary, proxy, goneFiles } = context
   // After a crash in the middle of a removal only the receipt knows all files of the host.
   const written = receipt?.files ?? []
   const takeAway = proxyStep(proxy, {
     name: 'proxy',
     ours: async (edge) => (edge === primary && written.length > 0 ? written : undefined),
     wanted: async (edge) => byPath([...written.map(({ path }) => absent(path)), ...(await goneFiles(edge))]),
-    former: async (edge, afters) => {
-      const rendered = formerFiles(edge)
-      if (edge !== primary) return rendered
-      return [...(await rendered.catch(() => [])), ...(await backedUp(afters))]
-    },
+    former: standingBefore(context),
     isRestored: (edge) => serves(edge, plan),
   })
   return endingAfter(takeAway, async () => proxy.secondary?.report())
@@ -90,12 +83,12 @@ export function takeAwayStep({ plan, receipt, primary, proxy, goneFiles, formerF
 
 /** Writes the entry of an applied host again. What stood there is put back if the repair fails. */
 export function repairStep(context: StepContext): ReturnType<typeof proxyStep> {
-  const { task, receipt, primary, proxy, plainFiles, secureFiles, formerFiles, backedUp } = context
+  const { task, receipt, primary, proxy, plainFiles, secureFiles } = context
   const repair = proxyStep(proxy, {
     name: 'proxy',
     ours: async (edge) => (edge === primary && !task.overwrite ? receipt?.files : undefined),
     wanted: servesPlainFirst(context) ? plainFiles : secureFiles,
-    former: (edge, afters) => (edge === primary ? backedUp(afters) : formerFiles(edge)),
+    former: standingBefore(context),
     // What nginx cannot load was not running before either.
     isRestored: (edge) =>
       edge.assertValid().then(
@@ -134,7 +127,7 @@ async function assertUneditedOnSecondary({ parts, plan, receipt, formerFiles }: 
 
 /** Moves the entry of a host, as it stands, out of our folder. nginx goes on serving it. */
 export function releaseStep(context: StepContext): ReturnType<typeof proxyStep> {
-  const { plan, receipt, pairOf, primary, proxy, goneFiles, formerFiles, backedUp } = context
+  const { plan, receipt, pairOf, primary, proxy, goneFiles } = context
   const { host } = plan
   const { certificate } = receipt ?? {}
   const pair = async () => {
@@ -145,7 +138,7 @@ export function releaseStep(context: StepContext): ReturnType<typeof proxyStep> 
     name: 'proxy',
     ours: async () => undefined,
     wanted: async (edge) => [...(await goneFiles(edge)), ...(await edge.releasedFiles(host, await pair()))],
-    former: (edge, afters) => (edge === primary ? backedUp(afters) : formerFiles(edge)),
+    former: standingBefore(context),
     // The released entry answers as the former one did.
     isRestored: (edge) => serves(edge, plan),
     replacesLinks: true,
@@ -166,6 +159,15 @@ export function releaseStep(context: StepContext): ReturnType<typeof proxyStep> 
     },
   }
 }
+
+/** What stood before the run: rendered and, on the Primary, as it was backed up. No backup has the keys of an edge behind an agent. */
+const standingBefore =
+  ({ primary, formerFiles, backedUp }: StepContext): ProxyTarget['former'] =>
+  async (edge, afters) => {
+    const rendered = formerFiles(edge)
+    if (edge !== primary) return rendered
+    return [...(await rendered.catch(() => [])), ...(await backedUp(afters))]
+  }
 
 /** Whether the edge serves the entry of this plan. */
 async function serves(edge: Edge, { host, proof }: Plan): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { createHash, createPrivateKey, createPublicKey, randomBytes, X509Certificate } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newKey } from '../../../src/edge/authority/authority.ts'
@@ -78,6 +78,16 @@ const changeOf = (files: readonly Sent[], more: Record<string, unknown> = {}) =>
   fences: [...new Set(files.flatMap(({ path }) => hostIn(path) ?? []))].map((host) => ({ host, epoch: 1, number: 1 })),
   ...more,
 })
+
+/** The same, which expects what stands. */
+async function changeNow(files: readonly Sent[]) {
+  const { body } = await askAgent(
+    socket,
+    'hash',
+    files.map(({ path }) => path),
+  )
+  return changeOf(files, { expected: JSON.parse(body).answer })
+}
 
 const hostIn = (path: string): string | undefined => /([a-z0-9-]+\.lab\.test)/.exec(path)?.[1]
 
@@ -248,6 +258,44 @@ describe('options', () => {
   })
 })
 
+describe('what is not the service’s', () => {
+  const released = (ending: string) => join(`${folder()}-released`, `gone.lab.test.${ending}`)
+
+  test('files beside the folder of the edge are not read, and no key is', async () => {
+    const id = '0'.repeat(32)
+    for (const path of ['conf', 'crt', 'key'].map((ending) => `released/gone.lab.test.${ending}`))
+      expect((await askAgent(socket, 'read', [path])).status).toBe(400)
+    for (const path of [`tls/keys/${id}.map`, `tls/more/${id}.key-2.map`, `adopted/${PLAN}`])
+      expect((await askAgent(socket, 'read', [path])).status).toBe(400)
+  })
+
+  test('a released file is neither removed nor replaced, also not in the guise of an undo', async () => {
+    mkdirSync(`${folder()}-released`, { recursive: true })
+    for (const ending of ['conf', 'crt', 'key']) writeFileSync(released(ending), `# ${ending} of an administrator\n`)
+    const expected = ['conf', 'crt', 'key'].map((ending) => ({
+      path: `released/gone.lab.test.${ending}`,
+      hash: createHash('sha256')
+        .update(readFileSync(released(ending)))
+        .digest('hex'),
+    }))
+    const entry = { path: 'entries/gone.lab.test', content: linesOf('gone.lab.test') }
+    for (const { path } of expected)
+      for (const more of [[], [entry]]) {
+        const message = { ...changeOf([{ path, content: null }, ...more]), expected }
+        expect(await changed(message)).toEqual(refusedAs('change_invalid'))
+      }
+    for (const ending of ['conf', 'crt', 'key']) expect(readFileSync(released(ending), 'utf8')).toContain(ending)
+  })
+
+  test('a host of another zone is not taken from whoever serves it', async () => {
+    const host = 'shop.customer.test'
+    const message = changeOf([{ path: `entries/${host}`, content: linesOf(host) }], {
+      fences: [{ host, epoch: 1, number: 1 }],
+    })
+    expect(await changed(message)).toEqual(refusedAs('change_invalid'))
+  })
+})
+
 describe('messages', () => {
   test('what is not of the form of its verb is refused before it is looked at', async () => {
     const fits = changeOf([{ path: `entries/${HOST}`, content: linesOf() }])
@@ -331,6 +379,22 @@ describe('hand-written sites', () => {
     for (const planId of ['../x', 'plan_', `${PLAN}/..`])
       expect((await askAgent(socket, 'taken-out', { host: SITE, planId })).status).toBe(400)
     expect([generation(), readFileSync(file, 'utf8')]).toEqual([before, text])
+  })
+
+  test('a record that an adoption has left is not carried out again over what the administrator wrote since', async () => {
+    const own = await ownRecord()
+    expect(await changed(changeOf([record(own), entry()]))).toEqual({ state: 'done' })
+    const after = readFileSync(file, 'utf8')
+    // The undo of this change, by the run that made it.
+    expect(await changed(await changeNow([record(null), { path: `entries/${SITE}`, content: null }]))).toEqual({
+      state: 'done',
+    })
+    const before = readFileSync(file, 'utf8')
+    expect(before).not.toBe(after)
+    expect(await changed(changeOf([record(own), entry()]))).toEqual({ state: 'done' })
+    writeFileSync(file, before)
+    expect(await changed(await changeNow([record(own)]))).toEqual(refusedAs('change_invalid'))
+    expect(readFileSync(file, 'utf8')).toBe(before)
   })
 
   test('an edge whose own configuration does not allow it keeps them', async () => {

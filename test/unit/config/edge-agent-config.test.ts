@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import { readConfig } from '../../../src/config/config.ts'
 import { readEdgeAgentConfig } from '../../../src/config/edge-agent.ts'
 
-const SMALLEST = 'server: 23\nnginx: { address: 192.168.45.23 }\nsocket: { path: /run/drawbridge/edge.sock }\n'
+const SMALLEST =
+  'server: 23\nnginx: { address: 192.168.45.23 }\nsocket: { path: /run/drawbridge/edge.sock }\nzones: [example.test]\n'
 const read = (text: string) => readEdgeAgentConfig(text, '/etc/drawbridge/edge.yaml')
 
 test('the smallest file has the defaults of Debian and of the specification', () => {
@@ -40,11 +41,12 @@ test('the example file says the same and leaves no setting out', () => {
 })
 
 test.each([
-  ['server: 23\nnginx: { address: 192.168.45.23 }\n', 'edge.yaml:1: socket is missing. Set socket, listen, or both'],
+  [SMALLEST.replace(/socket.*\n/, ''), 'edge.yaml:1: socket is missing. Set socket, listen, or both'],
+  [SMALLEST.replace(/zones.*\n/, ''), 'edge.yaml:1: zones is missing'],
   [SMALLEST.replace('192.168.45.23', 'edge'), 'edge.yaml:2: nginx.address is not valid'],
   [SMALLEST.replace('server: 23\n', ''), 'edge.yaml:1: server is missing'],
-  [`${SMALLEST}target: {}\n`, 'edge.yaml:4: target is not a setting'],
-  [`${SMALLEST}targets: { addresses: [192.168.45.0/24] }\n`, 'edge.yaml:4: targets.addresses[0] is not valid'],
+  [`${SMALLEST}target: {}\n`, 'edge.yaml:5: target is not a setting'],
+  [`${SMALLEST}targets: { addresses: [192.168.45.0/24] }\n`, 'edge.yaml:5: targets.addresses[0] is not valid'],
   [SMALLEST.replace('/run/drawbridge/edge.sock', '/run/x, group: "a b"'), 'edge.yaml:3: socket.group is not valid'],
 ])('%j is refused with its line', (text, sentence) => {
   expect(() => read(text)).toThrow(sentence)

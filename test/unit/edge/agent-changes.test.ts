@@ -71,3 +71,17 @@ test('what the agent does not accept is not made', async () => {
   })
   expect(made).toEqual([])
 })
+
+test('a change of a host is made only under one fence of that host', async () => {
+  const { changes, made, go } = agent()
+  go()
+  const host = 'shop.lab.test'
+  const files = [`entries/${host}`, `tls/hosts/${host}.map`].map((path) => ({ path, content: null, secret: false }))
+  const under = (id: string, ...fences: WireChange['fences']) =>
+    changes.carryOut({ ...asked(id), files, fences }, nothing)
+  const fence = { host, epoch: 1, number: 1 }
+  for (const verdict of [under('1'), under('2', { ...fence, host: 'other.lab.test' }), under('3', fence, fence)])
+    expect(await verdict).toMatchObject({ state: 'refused', fault: { kind: 'change_invalid' } })
+  expect(made).toEqual([])
+  expect(await under('4', fence)).toEqual({ state: 'done' })
+})
