@@ -35,7 +35,7 @@ export async function beginEnrolment({ program, args }: Command): Promise<Enrolm
   const code = await new Promise<string>((resolve, reject) => {
     waiting.stdout.on('data', (chunk) => {
       output += chunk
-      const [, found] = / (\S{100,})\n/.exec(output) ?? []
+      const [, found] = /\n(\S{100,})\n/.exec(output) ?? []
       if (found !== undefined) resolve(found)
     })
     void exited.then(() => reject(new Error(`No code was made: ${errors}`)))
@@ -48,11 +48,23 @@ export async function beginEnrolment({ program, args }: Command): Promise<Enrolm
   return { code, ended, cancel: () => waiting.kill() }
 }
 
-/** Enrolls an agent as an administrator does: a code where the service is, and the code on the machine of the edge. */
+/** Runs a program with a text on its standard input. Resolves with its output. */
+export async function runWithInput({ program, args }: Command, text: string): Promise<string> {
+  const running = run(program, args)
+  running.child.stdin?.end(text)
+  return (await running).stdout
+}
+
+/** The fingerprint in the output of `drawbridge edge join --prepare`. */
+export const fingerprintIn = (output: string): string => /SHA256:\S{43}/.exec(output)?.[0] ?? ''
+
+/** Enrolls an agent as a script does: a key on the machine of the edge, a code for it where the service is, and the code on that machine. */
 export async function enrollAgent(server: string, service: Place, agent: Place): Promise<void> {
-  const enrolment = await beginEnrolment(drawbridge(service, 'edge', 'enroll', server, '--config', service.config))
-  const join = drawbridge(agent, 'edge', 'join', '--config', agent.config, enrolment.code)
-  await run(join.program, join.args).catch((error: unknown) => {
+  const join = (...words: string[]) => drawbridge(agent, 'edge', 'join', '--config', agent.config, ...words)
+  const fingerprint = fingerprintIn(await runWithInput(join('--prepare'), ''))
+  const wanted = ['enroll', server, '--fingerprint', fingerprint, '--config', service.config]
+  const enrolment = await beginEnrolment(drawbridge(service, 'edge', ...wanted))
+  await runWithInput(join(), enrolment.code).catch((error: unknown) => {
     enrolment.cancel()
     throw error
   })

@@ -154,6 +154,10 @@ export function loadConfig(file: string, environment: Environment): Config {
   return readConfig(readFile(file), file, environment)
 }
 
+/** The state folder that the text names. Reads no other file. Throws a ConfigError with all faults of form. */
+export const stateDirIn = (text: string, file: string): string =>
+  new ConfigDocument(text, file).read(configSchema(dirname(file))).stateDir
+
 /** The whole configuration. Throws one ConfigError with all faults of form, or else all faults of content. */
 export function readConfig(text: string, file: string, environment: Environment): Config {
   const document = new ConfigDocument(text, file)

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { inspect } from 'node:util'
 import type { ConfigDocument, Place } from './document.ts'
 
@@ -63,12 +63,34 @@ export function requiredSecret(setting: SecretSetting, { document, environment }
 /** Reads a secret from a file that only its owner may read. Adds a fault and returns undefined if it cannot be read. */
 export function readSecretFile(path: string, place: Place, document: ConfigDocument): Secret | undefined {
   try {
-    const { mode } = statSync(path)
-    if (!(mode & 0o077)) return new Secret(readFileSync(path, 'utf8').trim())
+    const text = readPrivateText(path)
+    if (text !== undefined) return new Secret(text.trim())
     document.refuse(place, `names ${path}, which other users than its owner may read. Run: chmod 0600 ${path}`)
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code
     document.refuse(place, `names ${path}, which cannot be read (${code ?? 'unknown reason'}).`)
   }
   return undefined
+}
+
+const MOST_BYTES = 1_048_576
+
+/** The credentials of a unit, which only its user may reach. systemd may give that right by an access list, whose mask stands in the group's bits. */
+const CREDENTIALS = '/run/credentials/'
+
+export const isPrivate = (path: string, mode: number): boolean =>
+  (mode & (path.startsWith(CREDENTIALS) ? 0o037 : 0o077)) === 0
+
+/** Undefined if others may read the file. Does not wait for a pipe. Throws with a code for what is not a file of a secret's size. */
+function readPrivateText(path: string): string | undefined {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const stats = fstatSync(file)
+    if (!isPrivate(path, stats.mode)) return undefined
+    if (!stats.isFile()) throw Object.assign(new Error(path), { code: 'not a regular file' })
+    if (stats.size > MOST_BYTES) throw Object.assign(new Error(path), { code: 'too large' })
+    return readFileSync(file, 'utf8')
+  } finally {
+    closeSync(file)
+  }
 }

@@ -69,7 +69,7 @@ export async function previewRestore(runId: string, { shelf, primary, store }: R
 const WORDS = { appears: 'would be created', changes: 'would be changed', vanishes: 'would be removed' } as const
 
 /** One line for each file, and a warning if the host would go offline. */
-export function previewLines({ server, differences, offAir }: Restore): string[] {
+export function previewLines({ server, differences, offAir }: Omit<Restore, 'change'>): string[] {
   if (differences.length === 0) return [`The files on ${server} are already the same as before that run.`]
   const lines = differences.map(({ path, change }) => `${WORDS[change]} on ${server}: ${path}`)
   return offAir === null ? lines : [...lines, offAirSentence(offAir)]

@@ -3,7 +3,8 @@ import type { Config } from '../config/config.ts'
 import { type Configured, onThisMachine, withExample, withJson } from '../terminal/declare.ts'
 import { print, standardOutput } from '../terminal/print.ts'
 import type { ForeignHosts } from './import.ts'
-import { configIn, type Machine } from './machine.ts'
+import type { Machine } from './machine.ts'
+import { configIn, configOnly } from './open-config.ts'
 
 export function addServe(program: Command, machine: Machine): void {
   const command = onThisMachine(program.command('serve'))
@@ -17,12 +18,12 @@ export function addServe(program: Command, machine: Machine): void {
   withExample(command, 'drawbridge serve --config /etc/drawbridge/drawbridge.yaml')
 }
 
-export function addReload(program: Command, machine: Machine): void {
+export function addReload(program: Command): void {
   const command = onThisMachine(program.command('reload'))
     .description('let the running service read its configuration again')
     .action(async ({ config, json }: Configured) => {
       const { reloadLines, reloadService } = await import('./reload.ts')
-      const outcome = await reloadService((await configIn(config)).stateDir, machine.clock)
+      const outcome = await reloadService((await configIn(config)).stateDir)
       print({ body: outcome, lines: () => reloadLines(outcome) }, json)
     })
   withExample(withJson(command), 'drawbridge reload --config /etc/drawbridge/drawbridge.yaml')
@@ -57,7 +58,7 @@ export function addShow(program: Command, machine: Machine, view: HostView): voi
       const { config, server, json } = options
       if (config === undefined) return view.show(host, options)
       const { entryLines, showEntry } = await import('./show.ts')
-      const entry = await showEntry(await configIn(config), { host, server }, machine.readEntry)
+      const entry = await showEntry(await configOnly(config), { host, server }, machine.readEntry)
       print({ body: entry, lines: () => entryLines(entry) }, json)
     })
   withExample(
@@ -84,7 +85,7 @@ export function addForeignImports(importing: Command, machine: Machine): void {
       .action(async (from: string | undefined, { config: file, output, test = false }: ReportOptions) => {
         const { formOf, importReport } = await import('./import.ts')
         const form = formOf(output)
-        const config = await configIn(file)
+        const config = await configOnly(file)
         const isServed = command.name() === 'nginx' && from === undefined
         print(importReport(config, await read(config, from, test), form, isServed), form === 'json')
       })
@@ -110,9 +111,11 @@ export function addAcme(program: Command, machine: Machine): void {
     .description('write the account key to a new file that only its owner may read')
     .requiredOption('--to <file>', 'the path of the new file; it must not exist')
     .action(async ({ config: file, json, to }: Configured & { to: string }) => {
-      const config = await configIn(file)
+      const { NamedFile } = await import('../runtime/named-file.ts')
+      const target = new NamedFile(to)
+      const config = await configIn(file, () => target.createAsRoot())
       const { directory } = config.acme
-      await machine.exportAccountKey(config, to)
+      await machine.exportAccountKey(config, target)
       const sentence = `${to} contains the account key for ${directory}. Anybody who has this key can order certificates: keep it safe.`
       print({ body: { directory, file: to }, lines: () => [sentence] }, json)
     })

@@ -3,6 +3,7 @@ import type { WebhookReport } from '../notify/webhook-report.ts'
 import type { Hook } from '../notify/webhook-request.ts'
 import type { Clock } from '../primitives/clock.ts'
 import type { ResolveParts } from '../runs/engine/resolve.ts'
+import type { NamedFile } from '../runtime/named-file.ts'
 import type { CopyProgress, CopyReport } from '../store/ports/copy.ts'
 import type { Store } from '../store/ports/store.ts'
 import type { RestoreParts } from './backups.ts'
@@ -39,7 +40,7 @@ export interface Machine {
   /** Seals the secrets in the store with a new key. `lost`: deletes those that no key of the key file opens. */
   rotateKeys(config: Config, lost: boolean): Promise<KeyRotation>
   /** Writes the key of the ACME account to a new file of mode 0600. */
-  exportAccountKey(config: Config, file: string): Promise<void>
+  exportAccountKey(config: Config, file: NamedFile): Promise<void>
 }
 
 /** What a rotation has done. `lost`: the names of secrets that were deleted. */
@@ -50,14 +51,13 @@ export interface KeyRotation {
   readonly lost: readonly string[]
 }
 
-interface MachineParts extends RestoreParts, ConvergeParts, Omit<ResolveParts, 'store'>, Omit<WithdrawParts, 'store'> {
+export interface MachineParts
+  extends RestoreParts,
+    ConvergeParts,
+    Omit<ResolveParts, 'store'>,
+    Omit<WithdrawParts, 'store'> {
   readonly store: Store
   readonly hooks: readonly Hook[]
   readonly webhookReport: () => Promise<readonly WebhookReport[]>
   readonly clock: Clock
-}
-
-export async function configIn(file: string): Promise<Config> {
-  const { loadConfig } = await import('../config/config.ts')
-  return loadConfig(file, process.env)
 }

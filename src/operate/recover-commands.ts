@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
-import { sentenceOf } from '../model/errors.ts'
 import { type Configured, confirm, onThisMachine, UsageError, withExample, withJson } from '../terminal/declare.ts'
 import { print, standardOutput } from '../terminal/print.ts'
-import { configIn, type Machine } from './machine.ts'
+import { withOperations } from './control/with-operations.ts'
+import type { Machine } from './machine.ts'
+import { configIn } from './open-config.ts'
 
 interface RestoreOptions extends Configured {
   readonly show?: boolean
@@ -15,9 +16,9 @@ export function addBackups(program: Command, machine: Machine): void {
   const list = onThisMachine(backups.command('list'))
     .description('list the backups, newest first')
     .action(async ({ config, json }: Configured) =>
-      machine.withParts(await configIn(config), async ({ shelf }) => {
+      withOperations(await configIn(config), machine, async (operate) => {
         const { backupLines } = await import('./backups.ts')
-        const manifests = await shelf.list()
+        const manifests = await operate('listBackups', {})
         print({ body: { backups: manifests }, lines: () => backupLines(manifests) }, json)
       }),
     )
@@ -38,9 +39,9 @@ export function addBackups(program: Command, machine: Machine): void {
 /** Shows the preview, asks for confirmation and restores. */
 async function restore(runId: string, options: RestoreOptions, machine: Machine): Promise<void> {
   const { config, json, show, yes, offAir } = options
-  await machine.withParts(await configIn(config), async (parts) => {
-    const { offAirSentence, previewLines, previewRestore, restoreBackup } = await import('./backups.ts')
-    const preview = await previewRestore(runId, parts)
+  await withOperations(await configIn(config), machine, async (operate) => {
+    const { offAirSentence, previewLines } = await import('./backups.ts')
+    const preview = await operate('previewRestore', { runId })
     const body = { runId, server: preview.server, differences: preview.differences, offAir: preview.offAir }
     const nothingToDo = preview.differences.length === 0
     if (show || nothingToDo) {
@@ -50,7 +51,7 @@ async function restore(runId: string, options: RestoreOptions, machine: Machine)
     if (!json) standardOutput().print(...previewLines(preview))
     const question = `Restore ${preview.differences.length} files on ${preview.server}?`
     await confirm({ question, action: 'restore', yes })
-    const sentence = await restoreBackup(preview, parts)
+    const sentence = await operate('restore', { runId, seen: preview.seen })
     print({ body: { ...body, restored: true }, lines: () => [sentence] }, json)
   })
 }
@@ -66,23 +67,14 @@ export function addResolve(program: Command, machine: Machine): void {
     .option('--show', 'only show what is left')
     .option('--accept', 'finish nothing: leave everything as it is, and stop managing the host')
     .action(async (planId: string, { config, show, accept, json }: Configured & ResolveOptions) =>
-      machine.withParts(await configIn(config), async (parts) => {
-        const { acceptBlocked, leftOvers, resolve } = await import('../runs/engine/resolve.ts')
-        const left = (await leftOvers(parts.store, planId)).map(({ step, detail }) => ({
-          step,
-          detail: detail ?? null,
-        }))
+      withOperations(await configIn(config), machine, async (operate) => {
+        const left = await operate('leftOvers', { planId })
         const standing = left.map(({ step, detail }) => `Left: ${step}${detail ? ` (${detail})` : ''}`)
         if (show) return print({ body: { planId, left, resolved: false }, lines: () => standing }, json)
-        const { outcome, run, afters } = await (accept ? acceptBlocked : resolve)(planId, parts)
-        const stuck = outcome.kind === 'blocked' ? outcome.rollback.at(-1) : undefined
-        if (stuck) throw new Error(`The plan is still blocked at ${stuck.name}: ${stuck.detail}`)
-        if (accept && outcome.kind !== 'succeeded')
-          throw new Error(`The plan is still blocked: ${sentenceOf(outcome.fault)}`)
-        const file = afters.proxy?.released
+        const { host, released } = await operate('resolve', { planId, accept: accept === true })
         const sentence = accept
-          ? `${run.host} stays as it is and is not managed any more.${file ? ` Its configuration is in ${file}.` : ''}`
-          : `The rollback of ${run.host} is finished. The host is no longer blocked.`
+          ? `${host} stays as it is and is not managed any more.${released ? ` Its configuration is in ${released}.` : ''}`
+          : `The rollback of ${host} is finished. The host is no longer blocked.`
         print({ body: { planId, left, resolved: true }, lines: () => [...standing, sentence] }, json)
       }),
     )
@@ -111,9 +103,9 @@ export function addEdge(program: Command, machine: Machine): Command {
 }
 
 async function converge({ config, json, confirmRemoval: isConfirmed, yes }: ConvergeOptions, machine: Machine) {
-  await machine.withParts(await configIn(config), async (parts) => {
-    const { comparedLines, confirmRemoval, nextLines, toConfirm } = await import('./converge.ts')
-    const edges = await parts.converge.compare()
+  await withOperations(await configIn(config), machine, async (operate) => {
+    const { comparedLines, nextLines, toConfirm } = await import('./converge.ts')
+    const { edges, seen } = await operate('compareEdges', {})
     const going = toConfirm(edges)
     const body = { edges, confirmed: false }
     if (!isConfirmed || going.length === 0)
@@ -122,7 +114,7 @@ async function converge({ config, json, confirmRemoval: isConfirmed, yes }: Conv
     const count = going.reduce((sum, { doubtful }) => sum + doubtful.length, 0)
     const where = going.map(({ server }) => server).join(', ')
     await confirm({ question: `Take ${count} hosts off edge ${where}?`, action: 'remove them', yes })
-    await confirmRemoval(going, parts)
+    await operate('confirmRemoval', { seen })
     const sentence = `${count} hosts were taken off edge ${where}.`
     print({ body: { ...body, confirmed: true }, lines: () => [sentence] }, json)
   })
@@ -151,20 +143,17 @@ export function addWithdraw(program: Command, machine: Machine): void {
 
 async function withdraw({ config, json, all, show, yes }: WithdrawOptions, machine: Machine): Promise<void> {
   if (!all && !show) throw new UsageError('Pass --show to list the names, or --all to withdraw them.')
-  await machine.withParts(await configIn(config), async (parts) => {
-    const { exposedNames, nameLines, otherServices, otherServicesSentence, withdrawAll, withdrawnLines } = await import(
-      './withdraw.ts'
-    )
-    const names = await exposedNames(parts)
+  await withOperations(await configIn(config), machine, async (operate) => {
+    const { nameLines, otherServicesSentence, withdrawnLines } = await import('./withdraw.ts')
+    const { names, services: others } = await operate('exposedNames', {})
     if (show || names.length === 0) return print({ body: { names }, lines: () => nameLines(names) }, json)
-    const others = await otherServices(parts)
     if (others.length > 0) {
       const sentence = otherServicesSentence(others)
       return print({ body: { names, services: others }, lines: () => [sentence], exitCode: 3 }, json)
     }
     if (!json) standardOutput().print(...nameLines(names))
     await confirm({ question: `Withdraw ${names.length} names?`, action: 'withdraw them', yes })
-    const withdrawn = await withdrawAll(parts)
+    const withdrawn = await operate('withdraw', {})
     const exitCode = withdrawn.failed.length === 0 ? 0 : 1
     print({ body: withdrawn, lines: () => withdrawnLines(withdrawn), exitCode }, json)
   })

@@ -10,6 +10,7 @@ import type { DutyName, DutyReport } from '../runs/duties.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Store } from '../store/ports/store.ts'
 import { acceptsAdminToken } from '../usecases/policy.ts'
+import { type OperationParts, perform } from './control/operations.ts'
 import { listenForCommands } from './control/server.ts'
 import type { Presence } from './presence.ts'
 import type { Reloader } from './reload.ts'
@@ -78,10 +79,10 @@ const CLOSE_MS = 5_000
 const SHUTDOWN_MS = DRAIN_MS + 2 * CLOSE_MS
 
 /** Listens until SIGTERM or SIGINT. SIGHUP reloads the configuration. At the end it refuses new requests, finishes running ones and returns. */
-export async function serve(service: Service, config: Config, reloader: Reloader): Promise<void> {
+export async function serve(service: Service & OperationParts, config: Config, reloader: Reloader): Promise<void> {
   const { app, store, trail, housekeeping, monitor, webhookSender, presence, lastKnown, log, clock } = service
   const lost = Promise.withResolvers<string>()
-  await reloader.start()
+  reloader.start()
   // Before recovery: what has the name of another instance must not take up its runs.
   await presence
     ?.begin(() => lost.resolve('the loss of its name'))
@@ -90,13 +91,17 @@ export async function serve(service: Service, config: Config, reloader: Reloader
       throw error
     })
   await housekeeping.begin()
-  const control = await listenForCommands(config.stateDir, { perform: housekeeping.perform, log, clock }).catch(
-    async (error: unknown) => {
-      await presence?.stop()
-      await store.close()
-      throw error
-    },
-  )
+  const control = await listenForCommands(config.stateDir, {
+    perform: housekeeping.perform,
+    reload: async () => reloader.reload(),
+    operate: (name, args) => perform(name, args, service),
+    log,
+    clock,
+  }).catch(async (error: unknown) => {
+    await presence?.stop()
+    await store.close()
+    throw error
+  })
   // Runs end before the listener closes, so that callers get an answer (503) during this time.
   app.addHook('preClose', () => housekeeping.drain(DRAIN_MS))
   await app.listen({ host: config.listen.address, port: config.listen.port })

@@ -4,7 +4,8 @@ import type { CopyProgress, CopyReport } from '../store/ports/copy.ts'
 import { type Configured, onThisMachine, withExample, withJson } from '../terminal/declare.ts'
 import { print } from '../terminal/print.ts'
 import { screenOn } from '../terminal/screen.ts'
-import { configIn, type KeyRotation, type Machine } from './machine.ts'
+import type { KeyRotation, Machine } from './machine.ts'
+import { configIn, configsIn } from './open-config.ts'
 
 export function addStore(program: Command, machine: Machine): void {
   const store = program.command('store').description('the database of the service')
@@ -12,11 +13,8 @@ export function addStore(program: Command, machine: Machine): void {
     .description('copy the store to an empty one, from SQLite to PostgreSQL or back, while no service runs')
     .requiredOption('--to <file>', 'a configuration file whose store is the target')
     .action(async ({ config, to, json }: Configured & { to: string }) => {
-      const report = await machine.copyStore(
-        await configIn(config),
-        await configIn(to),
-        progressOnErrors(machine.clock),
-      )
+      const [source, target] = await configsIn(config, to)
+      const report = await machine.copyStore(source, target, progressOnErrors(machine.clock))
       print({ body: { ...report, to }, lines: () => copyLines(report, to) }, json)
     })
   withExample(

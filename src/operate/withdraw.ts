@@ -19,6 +19,8 @@ export interface WithdrawParts {
     /** Finishes runs whose instance has stopped. */
     recover(): Promise<unknown>
   }
+  /** The name of this instance. */
+  readonly instance: string
   readonly clock: Clock
 }
 
@@ -45,9 +47,13 @@ export async function exposedNames({ store }: Pick<WithdrawParts, 'store'>): Pro
   return names
 }
 
-/** The addresses of services that run on the same store. They go on with its hosts. */
-export const otherServices = async ({ store, clock }: Pick<WithdrawParts, 'store' | 'clock'>): Promise<string[]> =>
-  (await store.liveInstances(clock.now())).map(({ address }) => address)
+/** The addresses of other services that run on the same store. They go on with its hosts. */
+export const otherServices = async ({
+  store,
+  instance,
+  clock,
+}: Pick<WithdrawParts, 'store' | 'instance' | 'clock'>): Promise<string[]> =>
+  (await store.liveInstances(clock.now())).filter(({ name }) => name !== instance).map(({ address }) => address)
 
 export const otherServicesSentence = (addresses: readonly string[]): string =>
   `Nothing was withdrawn: the hosts also belong to the services at ${addresses.join(', ')}, which run on the same store. Stop them first.`

@@ -1,4 +1,4 @@
-import { closeSync, constants, fchmodSync, fsync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, constants, fchmodSync, fchownSync, fsync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
@@ -6,16 +6,29 @@ import { promisify } from 'node:util'
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants
 const fsyncOf = promisify(fsync)
 
+export interface FileOwner {
+  readonly uid: number
+  readonly gid: number
+}
+
 /**
  * Writes a new file with exactly this mode, whatever the umask. Follows no link and overwrites nothing: rejects with
  * EEXIST when the path exists. Unless `durable` is false, the content survives a power loss; the name survives only
- * after `syncFolder`. Only fsync is asynchronous: for small files synchronous calls are faster than the thread pool.
+ * after `syncFolder`. Root may give it to another `owner`. Only fsync is asynchronous: for small files synchronous calls are faster than the thread pool.
  */
-export async function createFile(path: string, content: string | Buffer, mode: number, durable = true): Promise<void> {
+export async function createFile(
+  path: string,
+  content: string | Buffer,
+  mode: number,
+  durable = true,
+  owner?: FileOwner,
+): Promise<void> {
   const descriptor = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
   try {
     fchmodSync(descriptor, mode)
     writeFileSync(descriptor, content)
+    // By the descriptor: the path may lead to another file by now.
+    if (owner) fchownSync(descriptor, owner.uid, owner.gid)
     if (durable) await fsyncOf(descriptor)
   } catch (error) {
     rmSync(path, { force: true })

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import Database from 'better-sqlite3'
 import type { Clock } from '../primitives/clock.ts'
 import { poll } from '../primitives/retry.ts'
+import { prepareStateFile, readStateFile, writeStateFile } from './state-file.ts'
 
 /** The name of an instance, unique on its store, and the lock on the state folder if it was free. */
 export interface Claim {
@@ -46,16 +47,25 @@ function claimAlone(stateDir: string, isService: boolean): Claim | undefined {
   const lockFile = join(stateDir, 'instance.lock')
   const release = lock(lockFile)
   if (!release) return undefined
+  try {
+    return { ...named(stateDir, lockFile, isService), release }
+  } catch (error) {
+    release()
+    throw error
+  }
+}
+
+function named(stateDir: string, lockFile: string, isService: boolean): Omit<Claim, 'release'> {
   const file = join(stateDir, 'instance.json')
-  const stored = readStored(file)
+  const stored = storedIn(readStateFile(file))
   const { name = newName() } = stored
   const process = newProcess()
   const place = placeOf(lockFile)
   // What a copy of a folder says about processes is true of the original, whose service may be alive.
   const former = stored.place === place ? stored.process : undefined
   const kept = isService ? { name, process, place } : { ...stored, name }
-  writeFileSync(file, JSON.stringify(kept), { mode: 0o600 })
-  return { name, process, former, release }
+  writeStateFile(file, JSON.stringify(kept))
+  return { name, process, former }
 }
 
 /** Differs between a file and its copies. */
@@ -70,9 +80,9 @@ function placeOf(file: string): string {
  * way: closing it would release the lock.
  */
 function lock(file: string): (() => void) | undefined {
+  prepareStateFile(file)
   const database = new Database(file, { timeout: 0 })
   try {
-    chmodSync(file, 0o600)
     database.pragma('locking_mode = EXCLUSIVE')
     database.exec('BEGIN EXCLUSIVE')
     return () => void database.close()
@@ -92,9 +102,9 @@ interface Stored {
   readonly place?: string
 }
 
-function readStored(file: string): Stored {
+function storedIn(text = ''): Stored {
   try {
-    const stored: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    const stored: unknown = JSON.parse(text)
     if (typeof stored !== 'object' || stored === null) return {}
     return Object.fromEntries(Object.entries(stored).filter(([, value]) => typeof value === 'string'))
   } catch {

@@ -6,6 +6,7 @@ import { backupOf, restoreFrom } from '../../src/compose/machine/keep.ts'
 import { type Config, readConfig } from '../../src/config/config.ts'
 import { verifyAudit } from '../../src/operate/audit-verify.ts'
 import { type BackupLine, writeBackup } from '../../src/operate/keep/backup-file.ts'
+import { NamedFile } from '../../src/runtime/named-file.ts'
 import { openStore, type StoreSetting } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/ports/store.ts'
 import { tempFolder } from '../support/temp-folder.ts'
@@ -75,7 +76,7 @@ describe.each(engines)('on %s', (_name, bench) => {
     const load = (async () => {
       for (; !isOver; late += 1) await write(store, `late-${late}`)
     })()
-    const report = await backupOf(config, at('one.backup'), undefined)
+    const report = await backupOf(config, new NamedFile(at('one.backup')), undefined)
     const lateDuring = late
     isOver = true
     await load
@@ -84,7 +85,7 @@ describe.each(engines)('on %s', (_name, bench) => {
     expect(readdirSync(folder.path).filter((name) => name.startsWith('.'))).toStrictEqual([])
 
     const empty = machine('target', otherSqlite())
-    const restored = await restoreFrom(empty, at('one.backup'), undefined)
+    const restored = await restoreFrom(empty, new NamedFile(at('one.backup')), undefined)
     const target = await openStore(otherSqlite(), { upgrade: false })
     const plans = await target.listPlans({ limit: 100_000 })
     const verdict = await verifyAudit(target)
@@ -111,9 +112,9 @@ describe.each(engines)('on %s', (_name, bench) => {
 
   test('a backup of a store is restored on the other engine', async () => {
     await write(await bench.open(), 'one')
-    await backupOf(machine('source', bench.setting()), at('one.backup'), undefined)
+    await backupOf(machine('source', bench.setting()), new NamedFile(at('one.backup')), undefined)
     const other = bench === sqlite ? postgres : sqlite
-    await restoreFrom(machine('target', other.setting()), at('one.backup'), undefined)
+    await restoreFrom(machine('target', other.setting()), new NamedFile(at('one.backup')), undefined)
     const target = await other.open()
     expect(await target.findPlan('plan_one')).toStrictEqual(await (await bench.open()).findPlan('plan_one'))
     expect(await verifyAudit(target)).toMatchObject({ ok: true })
@@ -121,12 +122,14 @@ describe.each(engines)('on %s', (_name, bench) => {
 
   test('a store that is not empty is refused and left as it is', async () => {
     await write(await sqlite.open(), 'one')
-    await backupOf(machine('source', sqlite.setting()), at('one.backup'), undefined)
+    await backupOf(machine('source', sqlite.setting()), new NamedFile(at('one.backup')), undefined)
     const other = bench === sqlite ? machine('other', otherSqlite()) : machine('other', postgres.setting())
     const target = bench === sqlite ? await openStore(otherSqlite()) : await postgres.open()
     await write(target, 'there')
     const epoch = await target.epoch()
-    await expect(restoreFrom(other, at('one.backup'), undefined)).rejects.toThrow('its table plans has 1 row')
+    await expect(restoreFrom(other, new NamedFile(at('one.backup')), undefined)).rejects.toThrow(
+      'its table plans has 1 row',
+    )
     expect(await target.epoch()).toBe(epoch)
     expect((await target.listPlans({ limit: 10 })).map(({ planId }) => planId)).toStrictEqual(['plan_there'])
     expect(readdirSync(other.stateDir)).not.toContain('store.key')
@@ -139,19 +142,19 @@ describe('a backup file', () => {
     const store = await sqlite.open()
     const config = machine('source', sqlite.setting())
     await fill(store, config)
-    await backupOf(config, at('one.backup'), passphrase)
+    await backupOf(config, new NamedFile(at('one.backup')), passphrase)
     return at('one.backup')
   }
   const restoring = (file: string, passphrase?: string) =>
-    restoreFrom(machine('target', otherSqlite()), file, passphrase)
+    restoreFrom(machine('target', otherSqlite()), new NamedFile(file), passphrase)
   const nothingWritten = () => readdirSync(at('target')).filter((name) => !name.startsWith('instance'))
 
   it('overwrites nothing', async () => {
     await made()
     const before = readFileSync(at('one.backup'))
-    await expect(backupOf(machine('source', sqlite.setting()), at('one.backup'), undefined)).rejects.toThrow(
-      'exists already',
-    )
+    await expect(
+      backupOf(machine('source', sqlite.setting()), new NamedFile(at('one.backup')), undefined),
+    ).rejects.toThrow('exists already')
     expect(readFileSync(at('one.backup'))).toStrictEqual(before)
   })
 
@@ -210,7 +213,7 @@ describe('a backup file', () => {
         yield { file: { path, content: 'ZXZpbA==' } }
         yield { end: { tables: [], files: 1 } }
       }
-      await writeBackup(at('evil.backup'), lines(), undefined)
+      await writeBackup(new NamedFile(at('evil.backup')), lines(), undefined)
       await expect(restoring(at('evil.backup'))).rejects.toThrow('a file outside the state folder')
       expect(nothingWritten()).toStrictEqual([])
     },
@@ -220,7 +223,7 @@ describe('a backup file', () => {
     await made()
     const config = machine('source', sqlite.setting())
     writeFileSync(config.storeKeyFile, '', { mode: 0o600 })
-    await expect(backupOf(config, at('two.backup'), undefined)).rejects.toThrow('No backup was written')
+    await expect(backupOf(config, new NamedFile(at('two.backup')), undefined)).rejects.toThrow('No backup was written')
     expect(readdirSync(folder.path)).not.toContain('two.backup')
   })
 
@@ -232,6 +235,8 @@ describe('a backup file', () => {
     writeFileSync(join(edge, '.fences'), `# Fences ${'0'.repeat(32)}: epoch.\n\n${told} 1 x.lab.test;\n`)
     const config = machine('target', otherSqlite())
     const edges = { '23': { folder: edge } } as unknown as Config['edges']
-    expect((await restoreFrom({ ...config, edges }, at('one.backup'), undefined)).epoch.to).toBe(told + 1)
+    expect((await restoreFrom({ ...config, edges }, new NamedFile(at('one.backup')), undefined)).epoch.to).toBe(
+      told + 1,
+    )
   })
 })

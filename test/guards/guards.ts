@@ -6,6 +6,7 @@ import { EDGE_GUARDS } from './edge.ts'
 import { FENCE_GUARDS } from './fences.ts'
 import type { Guard } from './guard.ts'
 import { LEASE_GUARDS } from './leases.ts'
+import { MACHINE_GUARDS } from './machine.ts'
 import { RIGHT_GUARDS } from './rights.ts'
 import { RUN_GUARDS } from './runs.ts'
 
@@ -20,6 +21,7 @@ export const GUARDS: Readonly<Record<string, readonly Guard[]>> = {
   Edge: EDGE_GUARDS,
   'Service and edge agent': AGENT_GUARDS,
   'Capabilities and callers': RIGHT_GUARDS,
+  'Rights on the machine': MACHINE_GUARDS,
   'Converge and expiry': CONVERGE_GUARDS,
   DNS: DNS_GUARDS,
   Certificates: CERTIFICATE_GUARDS,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { launcher } from '../../lab/checkout.ts'
 import { type Daemon, startDaemon } from '../../lab/daemon.ts'
-import { beginEnrolment, type EnrolmentUnderWay } from '../../lab/enrolment.ts'
+import { beginEnrolment, type EnrolmentUnderWay, fingerprintIn, runWithInput } from '../../lab/enrolment.ts'
 import { edgeFiles } from '../../lab/nginx.ts'
 import { isRoot } from '../../lab/program.ts'
 import { DATABASE_NAME } from '../../network/parts.ts'
@@ -23,6 +23,7 @@ suite('from one machine to three, by the commands of docs/operations.md', () => 
   let network: TestNetwork
   let single: Daemon | undefined
   let enrolment: EnrolmentUnderWay | undefined
+  let fingerprint = ''
   beforeAll(async () => {
     network = await TestNetwork.start()
     await becomeOneMachine()
@@ -112,13 +113,16 @@ suite('from one machine to three, by the commands of docs/operations.md', () => 
     if (program === 'scp') return copy(machine, line.split(' ').at(-2) ?? '', line.split(' ').at(-1) ?? '')
     if (program === 'editor') return edit(machine, words[0] ?? '')
     if (program !== 'drawbridge') return void (await network.runOn(machine, 'root', program, ...words))
-    const command = ['env', `DRAWBRIDGE_URL=${network.description.api['23']}`, process.execPath, launcher(), ...words]
+    const given = words.map((word) => (word === 'FINGERPRINT' ? fingerprint : word))
+    const environment = ['env', `DRAWBRIDGE_URL=${network.description.api['23']}`, process.execPath, launcher()]
+    const command = network.commandOn(machine, 'root', ...environment, ...given)
     if (words[1] === 'enroll') {
-      enrolment = await beginEnrolment(network.commandOn(machine, 'root', ...command))
+      enrolment = await beginEnrolment(command)
       return
     }
-    await network.runOn(machine, 'root', ...command.map((word) => (word === 'CODE' ? (enrolment?.code ?? '') : word)))
-    if (words[1] === 'join') await enrolment?.ended
+    const output = await runWithInput(command, enrolment?.code ?? '')
+    if (words.includes('--prepare')) fingerprint = fingerprintIn(output)
+    else if (words[1] === 'join') await enrolment?.ended
   }
 
   test('each command succeeds, and no request of a visitor fails', { timeout: 240_000 }, async () => {

@@ -2,13 +2,7 @@ import { existsSync } from 'node:fs'
 import type { Clock } from '../../primitives/clock.ts'
 import { IssueFault, type OrderSecrets } from '../contract.ts'
 import { accountKeyFile, accountKeyPath } from '../stock/issued-files.ts'
-import {
-  checkedKey,
-  createPrivateFile,
-  readIfExists,
-  readOrCreateKey,
-  writePrivateFile,
-} from '../stock/private-file.ts'
+import { checkedKey, readIfExists, readOrCreateKey, writePrivateFile } from '../stock/private-file.ts'
 import { type AcmeClient, acmeClient, type Identity, isProblem } from './client.ts'
 import type { HttpResponse, Send } from './connection.ts'
 import { accountSigner, type Signer, signWithHmac } from './jws.ts'
@@ -122,17 +116,15 @@ async function accountKeyOf({ stateDir, directory, accountKey, secrets }: Accoun
   return checkedKey(key, 'The account key in the store is not a private key.')
 }
 
-/** Writes the key to a new file that only its owner can read. Creates no key and replaces no file. */
-export async function exportAccountKey(source: AccountKeySource, to: string): Promise<void> {
+/** Gives the key to `create`, which writes a new file that only its owner can read. Creates no key. */
+export async function exportAccountKey(
+  source: AccountKeySource,
+  create: (pem: string) => Promise<void>,
+): Promise<void> {
   if (source.accountKey === undefined && !existsSync(accountKeyPath(source.stateDir, source.directory)))
     throw new IssueFault(
       'local',
       `There is no account at ${source.directory} yet. Drawbridge creates it with the first order of a certificate.`,
     )
-  const pem = await accountKeyOf(source)
-  await createPrivateFile(to, pem).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'EEXIST'
-      ? new IssueFault('local', `The file ${to} already exists. It was not overwritten.`)
-      : error
-  })
+  await create(await accountKeyOf(source))
 }

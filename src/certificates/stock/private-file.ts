@@ -1,7 +1,7 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { chmod, mkdir, readFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { createFile, errorCode, replaceFile, syncFolder } from '../../primitives/durable-file.ts'
+import { join } from 'node:path'
+import { errorCode, replaceFile, syncFolder } from '../../primitives/durable-file.ts'
 import { IssueFault } from '../contract.ts'
 
 /** Creates nested folders below `root` with mode 0700, whatever the umask is. */
@@ -19,12 +19,6 @@ export async function makePrivateFolder(root: string, ...below: readonly string[
 
 /** Creates or replaces the file with mode 0600. */
 export const writePrivateFile = (path: string, text: string): Promise<void> => replaceFile(path, text, 0o600)
-
-/** Rejects with EEXIST when the path exists, also as a link. */
-export async function createPrivateFile(path: string, text: string): Promise<void> {
-  await createFile(path, text, 0o600)
-  await syncFolder(dirname(path))
-}
 
 /** Undefined when the file does not exist. */
 export const readIfExists = (path: string): Promise<string | undefined> =>

@@ -20,6 +20,7 @@ import type { EdgeSettings } from '../../edge/settings.ts'
 import { formatEndpoint } from '../../model/address.ts'
 import type { DoctorParts } from '../../operate/doctor/doctor.ts'
 import type { ExaminedAgent, ExaminedEdge } from '../../operate/doctor/edges.ts'
+import { isUnverifiedRemote } from '../../operate/doctor/folders.ts'
 import { isService, type Listener } from '../../operate/doctor/ports.ts'
 import type { ExaminedZone } from '../../operate/doctor/zones.ts'
 import { type Clock, systemClock } from '../../primitives/clock.ts'
@@ -57,6 +58,7 @@ export function doctorParts(config: Config, clock: Clock = systemClock): DoctorP
       file: store.kind === 'sqlite' ? store.file : undefined,
       version: () => schemaVersion(setting),
       newest: NEWEST_SCHEMA,
+      isUnverified: setting.kind === 'postgres' && isUnverifiedRemote(setting.url),
     },
     edges,
     agents,

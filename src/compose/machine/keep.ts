@@ -11,6 +11,7 @@ import { type RestoreParts, type RestoreReport, restore } from '../../operate/ke
 import { systemClock } from '../../primitives/clock.ts'
 import { claimService, claimStateFolder } from '../../runtime/instance.ts'
 import { createLog } from '../../runtime/log.ts'
+import type { NamedFile } from '../../runtime/named-file.ts'
 import { VERSION } from '../../runtime/version.ts'
 import { assertUnused, openStore, raiseEpoch, restoreInto, snapshotOf } from '../../store/open.ts'
 import type { Store } from '../../store/ports/store.ts'
@@ -19,7 +20,7 @@ import { agentClient } from '../edges.ts'
 import { believedEpoch } from './edge-epoch.ts'
 
 /** Backs the store and the state folder up. A service may run on them. */
-export function backupOf(config: Config, file: string, passphrase: string | undefined): Promise<BackupReport> {
+export function backupOf(config: Config, file: NamedFile, passphrase: string | undefined): Promise<BackupReport> {
   const { stateDir, storeKeyFile } = config
   const setting = settingOf(config)
   return backup(file, passphrase, {
@@ -40,7 +41,7 @@ export function backupOf(config: Config, file: string, passphrase: string | unde
 /** Restores a backup. Holds the state folder, so that no service starts on it meanwhile. */
 export async function restoreFrom(
   config: Config,
-  file: string,
+  file: NamedFile,
   passphrase: string | undefined,
 ): Promise<RestoreReport> {
   const { stateDir, storeKeyFile } = config

@@ -28,7 +28,7 @@ export const machine: Machine = {
     const secrets = secretsOf(config)
     const log = createLog(config.log.level, secrets)
     const reloader = new Reloader({
-      ...{ live, log, stateDir: config.stateDir },
+      ...{ live, log },
       read: () => loadConfig(file, process.env),
       onRead: (next) => secrets.push(...secretsOf(next)),
     })
@@ -103,7 +103,7 @@ export const machine: Machine = {
   async exportAccountKey({ stateDir, acme }, file) {
     const { exportAccountKey } = await import('../../certificates/acme/account.ts')
     const { directory, accountKey } = acme
-    await exportAccountKey({ stateDir, directory, accountKey: accountKey?.reveal() }, file)
+    await exportAccountKey({ stateDir, directory, accountKey: accountKey?.reveal() }, (pem) => file.create(pem))
   },
 }
 
@@ -137,21 +137,27 @@ export const edgeMachine: EdgeMachine = {
     await runAgent(composeAgent(config, log), log)
   },
 
-  async enroll(config, at) {
+  async enroll(config, at, confirm) {
     const { openEnrolment } = await import('../../edge/authority/enrolment.ts')
     const { trust, close } = await openTrust(config)
-    const enrolment = await openEnrolment(trust, at, systemClock).catch(async (error: unknown) => {
+    const enrolment = await openEnrolment(trust, at, { clock: systemClock, confirm }).catch(async (error: unknown) => {
       await close()
       throw error
     })
     return { ...enrolment, joined: enrolment.joined.finally(close) }
   },
 
+  async prepareKey({ stateDir, server }) {
+    const { AgentIdentity } = await import('../../edge/authority/agent-identity.ts')
+    const { keyFingerprint } = await import('../../edge/authority/authority.ts')
+    return keyFingerprint(await new AgentIdentity(stateDir, server).preparedKey())
+  },
+
   async join({ stateDir, server }, code) {
     const { AgentIdentity } = await import('../../edge/authority/agent-identity.ts')
     const { joinWith } = await import('../../edge/authority/enrolment.ts')
     const identity = new AgentIdentity(stateDir, server)
-    const { certificate, ca } = await joinWith(code, server, await identity.prepareKey(), systemClock)
+    const { certificate, ca } = await joinWith(code, server, await identity.preparedKey(), systemClock)
     await identity.install(certificate, ca)
   },
 
@@ -180,7 +186,7 @@ async function openTrust(config: Config) {
 
 /** What the nginx of this machine says about the site of a host. */
 export const siteHere: SiteHere = async (file, host) => {
-  const { configIn } = await import('../../operate/machine.ts')
+  const { configOnly } = await import('../../operate/open-config.ts')
   const { findingsOf } = await import('./foreign-hosts.ts')
-  return findingsOf(await configIn(file), file, host)
+  return findingsOf(await configOnly(file), file, host)
 }

@@ -1,4 +1,4 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto'
 import { chmodSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { replaceFile } from '../../primitives/durable-file.ts'
@@ -48,6 +48,13 @@ export class AgentIdentity {
     const { key, publicKey } = newKey()
     await replaceFile(this.#path(NEXT_KEY), key, 0o600)
     return publicKey
+  }
+
+  /** The public half of a key that was prepared and has no certificate yet, or of a new one. */
+  async preparedKey(): Promise<string> {
+    const key = this.#text(NEXT_KEY)
+    if (key === undefined || key === this.#text(KEY)) return this.prepareKey()
+    return createPublicKey(key).export({ type: 'spki', format: 'pem' }).toString()
   }
 
   /** Throws for a certificate that is not for the prepared key, this server and the authority. `ca`: that of a first certificate. */

@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { issueCertificate } from './certificate.ts'
 
 const DAY_MS = 86_400_000
@@ -84,6 +84,12 @@ export function newKey(): { readonly key: string; readonly publicKey: string } {
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
   }
+}
+
+/** What people compare. Throws for a text that is not a key. */
+export function keyFingerprint(publicKeyPem: string): string {
+  const key = createPublicKey(publicKeyPem).export({ type: 'spki', format: 'der' })
+  return `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`
 }
 
 /** Whether a certificate of the authority is that of the server's agent. */

@@ -5,12 +5,13 @@ import type { TLSSocket } from 'node:tls'
 import { Type } from 'typebox'
 import { Check } from 'typebox/value'
 import type { Clock } from '../../primitives/clock.ts'
+import { keyFingerprint } from './authority.ts'
 import type { EdgeTrust } from './trust.ts'
 
 const LIFE_MS = 15 * 60_000
 const MOST_TRIES = 5
 const MOST_BYTES = 16 * 1024
-const JOIN_MS = 20_000
+const CONNECT_MS = 20_000
 
 /** What the one-time code says: where to fetch the certificate, how to know that place, and the secret. */
 interface Code {
@@ -55,39 +56,50 @@ function readCode(text: string): Code {
 export interface Enrolment {
   readonly code: string
   readonly expiresAt: number
-  /** Resolves when the agent has fetched its certificate. Rejects when the time is over, or after too many wrong codes. */
+  /**
+   * Resolves when the agent has fetched its certificate. Rejects when the time is over, after too many wrong codes, or if the key of the
+   * agent was not confirmed.
+   */
   readonly joined: Promise<void>
   readonly close: () => void
 }
 
+interface EnrolmentParts {
+  readonly clock: Clock
+  /** Resolves if the key with this fingerprint is that of the agent. Rejects with a sentence if it is not. */
+  readonly confirm: (fingerprint: string) => Promise<void>
+}
+
 /**
  * Waits for one agent to fetch its certificate. The code is in no file: it is worth something only while this waits, and once. The agent
- * knows this place by the certificate whose hash is in the code, so nobody between them learns or changes anything.
+ * knows this place by the certificate whose hash is in the code, so nobody between them learns or changes anything. Whoever has seen
+ * the code could come first with another key: nothing is enrolled before the key is confirmed.
  */
 export async function openEnrolment(
   trust: EdgeTrust,
   { server, address, port }: { readonly server: string; readonly address: string; readonly port: number },
-  clock: Clock,
+  { clock, confirm }: EnrolmentParts,
 ): Promise<Enrolment> {
   const { cert, key } = (await trust.authority()).issueEnrolment(clock.now(), LIFE_MS)
-  const secret = randomBytes(20).toString('base64url')
+  const secret = new OneTimeSecret()
   const { promise: joined, resolve, reject } = Promise.withResolvers<void>()
-  let tries = 0
   const listener = createServer({ cert, key, minVersion: 'TLSv1.3', maxHeaderSize: 4_096 }, async (asked, answer) => {
-    const refuse = (status: number) => answer.writeHead(status, { connection: 'close' }).end()
+    const refuse = (status: number, then?: () => void) =>
+      void answer.writeHead(status, { connection: 'close' }).end(then)
+    const wish = await wishOf(asked, server)
+    if (!wish) return refuse(400)
+    // Nothing waits between here and the use of the secret: of two that come at once only one goes on.
+    if (!secret.use(wish.secret))
+      return refuse(403, secret.isGuessed ? () => reject(new Error(TOO_MANY_GUESSES)) : undefined)
     try {
-      const wish: unknown = JSON.parse(await bodyOf(asked))
-      if (!Check(JoinShape, wish) || wish.server !== server) return refuse(400)
-      if (!isSame(wish.secret, secret)) {
-        tries += 1
-        if (tries >= MOST_TRIES) reject(new Error('Too many wrong codes came. Nothing was enrolled.'))
-        return refuse(403)
-      }
+      await confirm(keyFingerprint(wish.publicKey))
+      if (answer.destroyed) throw new Error('The agent has gone away meanwhile. Nothing was enrolled. Make a new code.')
       const issued = await trust.enroll(server, wish.publicKey)
       answer.writeHead(200, { 'content-type': 'application/json', connection: 'close' })
       answer.end(JSON.stringify(issued), () => resolve())
-    } catch {
-      refuse(400)
+    } catch (error) {
+      if (answer.destroyed) reject(error)
+      else refuse(403, () => reject(error))
     }
   })
   listener.maxConnections = 8
@@ -104,7 +116,7 @@ export async function openEnrolment(
     address,
     port: (listener.address() as AddressInfo).port,
     shown: new X509Certificate(cert).fingerprint256,
-    secret,
+    secret: secret.text,
   })
   const ended = joined.finally(close)
   // Whoever waits for it handles the rejection.
@@ -112,7 +124,38 @@ export async function openEnrolment(
   return { code, expiresAt: clock.now() + LIFE_MS, joined: ended, close }
 }
 
-/** Fetches the certificate for a key. Rejects with a sentence if the place is not the one that the code names. */
+const TOO_MANY_GUESSES = 'Too many wrong codes came. Nothing was enrolled.'
+
+class OneTimeSecret {
+  readonly text = randomBytes(20).toString('base64url')
+  #isUsed = false
+  #guesses = 0
+
+  get isGuessed(): boolean {
+    return this.#guesses >= MOST_TRIES
+  }
+
+  /** True for the first who has it. */
+  use(given: string): boolean {
+    const isRight = isSame(given, this.text)
+    if (!isRight) this.#guesses += 1
+    if (!isRight || this.#isUsed || this.isGuessed) return false
+    this.#isUsed = true
+    return true
+  }
+}
+
+/** Undefined if it has not the form of a request of this server's agent. */
+async function wishOf(asked: AsyncIterable<Buffer>, server: string) {
+  try {
+    const wish: unknown = JSON.parse(await bodyOf(asked))
+    return Check(JoinShape, wish) && wish.server === server ? wish : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Fetches the certificate for a key; waits until a person has confirmed it there. Rejects with a sentence if the place is not the one that the code names. */
 export async function joinWith(
   text: string,
   server: string,
@@ -137,13 +180,16 @@ export async function joinWith(
     agent: false,
     minVersion: 'TLSv1.3',
   })
-  const timer = clock.after(JOIN_MS, () => asking.destroy(new Error('no answer in time')))
+  const giveUp = () => asking.destroy(new Error('no answer in time'))
+  let timer = clock.after(CONNECT_MS, giveUp)
   asking.once('error', (error) =>
     reject(new Error(`The service could not be reached at ${code.address}:${code.port} (${error.message}).`)),
   )
   asking.once('socket', (socket) =>
     socket.once('secureConnect', () => {
       const shown = (socket as TLSSocket).getPeerX509Certificate()?.fingerprint256
+      timer.cancel()
+      timer = clock.after(LIFE_MS, giveUp)
       if (shown === code.shown) asking.end(body)
       else asking.destroy(new Error('another program answers there'))
     }),
@@ -153,7 +199,8 @@ export async function joinWith(
     else
       reject(
         new Error(
-          `The service refused the code (${answer.statusCode}). Make a new one with "drawbridge edge enroll ${server}".`,
+          `The service refused the code or the key of this agent (${answer.statusCode}). ` +
+            `See what "drawbridge edge enroll ${server}" says, and make a new code.`,
         ),
       )
   })

@@ -2,7 +2,7 @@ import { Argument, type Command } from 'commander'
 import { DUTIES, type DutyName } from '../../runs/duties.ts'
 import { type Configured, onThisMachine, withExample, withJson } from '../../terminal/declare.ts'
 import { print } from '../../terminal/print.ts'
-import { configIn } from '../machine.ts'
+import { configIn } from '../open-config.ts'
 
 export function addHousekeeping(program: Command): void {
   const command = onThisMachine(program.command('housekeeping'))

@@ -8,10 +8,15 @@ import { DUTIES } from '../../runs/duties.ts'
  */
 export const LONGEST_LINE = 65_536
 
-const askSchema = z.strictObject({
-  ask: z.literal('housekeeping'),
-  duties: z.array(z.enum(DUTIES)).min(1).max(DUTIES.length),
-})
+const askSchema = z.discriminatedUnion('ask', [
+  z.strictObject({
+    ask: z.literal('housekeeping'),
+    duties: z.array(z.enum(DUTIES)).min(1).max(DUTIES.length),
+  }),
+  z.strictObject({ ask: z.literal('reload') }),
+  /** One of `operations.ts`, which checks the arguments. */
+  z.strictObject({ ask: z.literal('operation'), name: z.string(), args: z.unknown() }),
+])
 export type Ask = z.infer<typeof askSchema>
 
 const answerSchema = z.discriminatedUnion('answer', [
@@ -23,6 +28,10 @@ const answerSchema = z.discriminatedUnion('answer', [
     hosts: z.array(z.string()),
     sentence: z.string(),
   }),
+  /** A part of the JSON text of the result. */
+  z.strictObject({ answer: z.literal('part'), text: z.string() }),
+  /** The request is still under way. */
+  z.strictObject({ answer: z.literal('working') }),
   /** The request is done: no other answer follows. */
   z.strictObject({ answer: z.literal('done') }),
   z.strictObject({ answer: z.literal('refused'), reason: z.string() }),

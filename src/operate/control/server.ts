@@ -4,11 +4,16 @@ import { join } from 'node:path'
 import type { Clock } from '../../primitives/clock.ts'
 import { type DutyName, type DutyReport, dutyUnderWay } from '../../runs/duties.ts'
 import type { Log } from '../../runtime/log.ts'
+import { UnknownOperation } from './operations.ts'
 import { type Ask, askIn, type ControlAnswer, Lines, socketIn } from './protocol.ts'
 
 interface ControlParts {
   /** Runs a duty now and says what it did. Never rejects. */
   readonly perform: (duty: DutyName) => Promise<DutyReport>
+  /** Reads the configuration again. */
+  readonly reload: () => Promise<unknown>
+  /** One of `operations.ts`. */
+  readonly operate: (name: string, args: unknown) => Promise<unknown>
   readonly log: Log
   readonly clock: Clock
 }
@@ -25,6 +30,10 @@ const MOST_CONNECTIONS = 16
 const IDLE_MS = 5_000
 /** A request is answered after this time, even if a duty takes longer. */
 const DUTY_MINUTES = 5
+/** How often a caller is told that its command is under way. */
+const BEAT_MS = 10_000
+/** Characters. Each has at most 6 bytes in JSON. */
+const PART_LENGTH = 8_000
 
 /**
  * Listens on `control.sock` in the state folder. Only the user of the service and root can connect: the folder has mode 0700 and
@@ -93,8 +102,11 @@ function serveOne(socket: Socket, parts: ControlParts): void {
       if (first === undefined) return
       stopReading()
       const ask = askIn(first)
-      if (ask) void answer(ask, socket, parts).then(() => end(socket, { answer: 'done' }, clock))
-      else refuse('The service does not know this request. Is the command of another version?')
+      if (!ask) return refuse(new UnknownOperation().message)
+      answer(ask, socket, parts).then(
+        () => end(socket, { answer: 'done' }, clock),
+        (error: unknown) => refuse(error instanceof Error ? error.message : String(error)),
+      )
     } catch {
       stopReading()
       refuse('The request is too long.')
@@ -125,12 +137,37 @@ function end(socket: Socket, answer: ControlAnswer, clock: Clock): void {
 const lineOf = (answer: ControlAnswer): string => `${JSON.stringify(answer)}\n`
 
 /** A caller that has gone away changes nothing: the duties are run. */
-async function answer({ duties }: Ask, socket: Socket, { perform, log, clock }: ControlParts): Promise<void> {
+async function answer(ask: Ask, socket: Socket, parts: ControlParts): Promise<void> {
+  const { log, clock } = parts
+  const send = (line: ControlAnswer) => socket.writable && socket.write(lineOf(line))
+  if (ask.ask === 'housekeeping') return runDuties(ask.duties, send, parts)
+  const name = ask.ask === 'reload' ? 'reload' : ask.name
+  const beat = clock.every(BEAT_MS, () => send({ answer: 'working' }))
+  try {
+    const result = await (ask.ask === 'reload' ? parts.reload() : parts.operate(ask.name, ask.args))
+    log.info({ event: 'command_done', command: name }, 'A command was carried out for the control socket.')
+    const text = JSON.stringify(result)
+    for (let at = 0; at < text.length; at += PART_LENGTH)
+      send({ answer: 'part', text: text.slice(at, at + PART_LENGTH) })
+  } catch (error) {
+    if (!(error instanceof UnknownOperation))
+      log.warn({ event: 'command_failed', command: name, err: error }, 'A command for the control socket failed.')
+    throw error
+  } finally {
+    beat.cancel()
+  }
+}
+
+async function runDuties(
+  duties: readonly DutyName[],
+  send: (line: ControlAnswer) => unknown,
+  { perform, log, clock }: ControlParts,
+): Promise<void> {
   for (const duty of duties) {
     const report = await within(DUTY_MINUTES, duty, perform(duty), clock)
     const { ok, changed } = report
     log.info({ event: 'duty_by_request', duty, ok, changed, sentence: report.sentence }, 'A duty was run by request.')
-    if (socket.writable) socket.write(lineOf({ answer: 'report', ...report, hosts: [...report.hosts] }))
+    send({ answer: 'report', ...report, hosts: [...report.hosts] })
   }
 }
 

@@ -1,8 +1,9 @@
-import { type Config, loadConfig } from '../../config/config.ts'
+import type { Config } from '../../config/config.ts'
 import { ConfigError } from '../../config/document.ts'
 import type { Output } from '../../terminal/print.ts'
 import type { Screen, Tone } from '../../terminal/screen.ts'
 import { hanging } from '../../terminal/text.ts'
+import { configIn } from '../open-config.ts'
 import { type DoctorParts, examine, repair } from './doctor.ts'
 import { type Finding, fault, ok } from './finding.ts'
 
@@ -12,7 +13,7 @@ export async function doctor(
   fix: boolean,
   parts: (config: Config) => DoctorParts | Promise<DoctorParts>,
 ): Promise<Output> {
-  const config = configOrFindings(file)
+  const config = await configOrFindings(file)
   if (Array.isArray(config)) return output(config, [])
   const readable = ok('configuration', `${file} is valid.`)
   const check = async () => [readable, ...(await examine(await parts(config)))]
@@ -29,9 +30,9 @@ const output = (findings: readonly Finding[], done: readonly string[]): Output =
 })
 
 /** If the file is not valid, its faults are the only findings, because every other check needs the configuration. */
-function configOrFindings(file: string): Config | Finding[] {
+async function configOrFindings(file: string): Promise<Config | Finding[]> {
   try {
-    return loadConfig(file, process.env)
+    return await configIn(file)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     const fix = 'Correct the setting. drawbridge.example.yaml shows every setting.'

@@ -1,4 +1,5 @@
 import { accessSync, chmodSync, constants, existsSync, lstatSync, mkdirSync } from 'node:fs'
+import { isIPv4 } from 'node:net'
 import { type Finding, fault, ok, reasonOf, warning } from './finding.ts'
 
 /** A folder of Drawbridge. `mode` has the most permissions that it may have. */
@@ -68,12 +69,45 @@ export interface ExaminedStore {
   readonly version: () => Promise<number>
   /** The newest schema version that this program knows. */
   readonly newest: number
+  /** It is on another machine whose certificate is not checked. */
+  readonly isUnverified: boolean
+}
+
+/**
+ * Whether a URL of PostgreSQL leads to another machine whose certificate is not checked. Somebody on the way could read the password and
+ * everything in the store.
+ */
+export function isUnverifiedRemote(url: string): boolean {
+  const { hostname, searchParams } = new URL(url)
+  const host = (searchParams.get('host') ?? decodeURIComponent(hostname)).replace(/^\[|\]$/g, '')
+  const isHere =
+    host === '' ||
+    host.startsWith('/') ||
+    host === 'localhost' ||
+    host === '::1' ||
+    (isIPv4(host) && host.startsWith('127.'))
+  return !isHere && searchParams.get('sslmode') !== 'verify-full'
 }
 
 /** Whether there is a store. The first start creates that of SQLite. */
 export const isThere = ({ file }: Pick<ExaminedStore, 'file'>): boolean => file === undefined || existsSync(file)
 
-export async function examineStore(store: ExaminedStore): Promise<Finding> {
+export async function examineStore(store: ExaminedStore): Promise<Finding[]> {
+  const found = await examineAnswer(store)
+  if (!store.isUnverified) return [found]
+  const sentence =
+    'PostgreSQL is on another machine, and its certificate is not checked: the connection can be read and changed on the way.'
+  return [
+    found,
+    warning(
+      'store',
+      sentence,
+      'Add sslmode=verify-full to the URL of the store, and sslrootcert=FILE for an own authority.',
+    ),
+  ]
+}
+
+async function examineAnswer(store: ExaminedStore): Promise<Finding> {
   const { file, version, newest } = store
   const subject = 'store'
   const name = file ?? 'PostgreSQL'

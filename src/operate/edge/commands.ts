@@ -5,6 +5,7 @@ import type { EdgeAgentConfig } from '../../config/edge-agent.ts'
 import type { Endpoint } from '../../model/address.ts'
 import { type Configured, confirm, onThisMachine, UsageError, withExample, withJson } from '../../terminal/declare.ts'
 import { print, standardOutput } from '../../terminal/print.ts'
+import { configIn } from '../open-config.ts'
 
 /** The configuration of an installed agent. */
 const AGENT_FILE = '/etc/drawbridge/edge.yaml'
@@ -21,9 +22,15 @@ interface OpenEnrolment {
 export interface EdgeMachine {
   /** Runs the agent until SIGTERM or SIGINT. */
   runAgent(config: EdgeAgentConfig): Promise<void>
-  /** Makes a one-time code for the agent of a server. */
-  enroll(config: Config, at: { server: string; address: string; port: number }): Promise<OpenEnrolment>
-  /** Fetches the certificate of the agent with a code. */
+  /** Makes a one-time code for the agent of a server. Nothing is enrolled before `confirm` has resolved. */
+  enroll(
+    config: Config,
+    at: { server: string; address: string; port: number },
+    confirm: (fingerprint: string) => Promise<void>,
+  ): Promise<OpenEnrolment>
+  /** Makes the key of the agent unless it waits for its certificate already. Resolves with its fingerprint. */
+  prepareKey(config: EdgeAgentConfig): Promise<string>
+  /** Fetches the certificate of the prepared key with a code. */
   join(config: EdgeAgentConfig, code: string): Promise<void>
   /** Takes Drawbridge out of the nginx of this machine. No agent may run, and no host may be served. */
   leave(config: EdgeAgentConfig): Promise<LeftNginx>
@@ -43,6 +50,15 @@ interface LeftNginx {
   readonly reloaded: boolean
 }
 
+/** An agent of root needs its rights. It refuses files that another user could exchange. */
+async function agentConfigIn(file: string): Promise<EdgeAgentConfig> {
+  const { loadEdgeAgentConfig } = await import('../../config/edge-agent.ts')
+  const { assertOfRoot } = await import('../../runtime/owner.ts')
+  const config = loadEdgeAgentConfig(file)
+  for (const path of [file, config.stateDir, config.nginx.folder]) assertOfRoot(path)
+  return config
+}
+
 interface EdgeOptions {
   readonly config?: string
   readonly check?: boolean
@@ -57,8 +73,7 @@ export function addAgent(edge: Command, machine: EdgeMachine): void {
     .option('--check', 'only check the configuration')
     .action(async ({ config: file, check }: EdgeOptions) => {
       if (file === undefined) throw new UsageError('Pass the configuration of the agent with --config edge.yaml.')
-      const { loadEdgeAgentConfig } = await import('../../config/edge-agent.ts')
-      const config = loadEdgeAgentConfig(file)
+      const config = await agentConfigIn(file)
       if (check) return standardOutput().print(`${file} is valid.`)
       await machine.runAgent(config)
     })
@@ -72,6 +87,7 @@ export function addAgent(edge: Command, machine: EdgeMachine): void {
 interface EnrollOptions extends Configured {
   readonly address?: string
   readonly port: string
+  readonly fingerprint?: string
 }
 
 function addEnroll(edge: Command, machine: EdgeMachine): void {
@@ -79,15 +95,19 @@ function addEnroll(edge: Command, machine: EdgeMachine): void {
     .description('make a one-time code for the agent of a server, and wait until it has fetched its certificate')
     .option('--address <address>', "where the agent finds this machine (default: the service's listen.address)")
     .option('--port <port>', 'the port to wait on (default: any that is free)', '0')
-    .action(async (server: string, { config: file, address, port }: EnrollOptions) => {
+    .option('--fingerprint <hash>', 'ask nobody: enroll the key that "drawbridge edge join --prepare" has shown')
+    .action(async (server: string, { config: file, address, port, fingerprint }: EnrollOptions) => {
+      const isConfirmed = confirmation(server, fingerprint)
       const config = await configIn(file)
       const agent = assertAgent(config, server)
       const at = { server, address: address ?? (await listenAddress(config, agent)), port: portIn(port) }
-      const { code, joined, expiresAt } = await machine.enroll(config, at)
+      const { code, joined, expiresAt } = await machine.enroll(config, at, isConfirmed)
       const until = new Date(expiresAt).toISOString()
       standardOutput().print(
         `Run this on the machine of edge ${server} before ${until}, and leave this command running:`,
-        `drawbridge edge join --config /etc/drawbridge/edge.yaml ${code}`,
+        `drawbridge edge join --config ${AGENT_FILE}`,
+        'It asks for this code, which nobody else may see:',
+        code,
       )
       await joined
       standardOutput().print(`The agent of edge ${server} has its certificate.`)
@@ -95,16 +115,52 @@ function addEnroll(edge: Command, machine: EdgeMachine): void {
   withExample(command, 'drawbridge edge enroll 73 --config /etc/drawbridge/drawbridge.yaml')
 }
 
+/** Whoever has seen the code may come first. A person, or the option, says whether the key is that of the agent. */
+function confirmation(server: string, expected: string | undefined): (fingerprint: string) => Promise<void> {
+  if (expected === undefined && !process.stdin.isTTY)
+    throw new UsageError(
+      'Not a terminal: pass the fingerprint that "drawbridge edge join --prepare" prints on that machine with --fingerprint.',
+    )
+  if (expected !== undefined && !/^SHA256:[A-Za-z0-9+/]{43}$/.test(expected))
+    throw new UsageError(`${JSON.stringify(expected)} is not a fingerprint. It begins with SHA256:`)
+  return async (fingerprint) => {
+    if (expected === undefined) {
+      standardOutput().print(`An agent has come with the code. The fingerprint of its key is ${fingerprint}`)
+      const question = `Does "drawbridge edge join" on the machine of edge ${server} show the same?`
+      return confirm({ question, action: 'enroll it', yes: undefined })
+    }
+    if (fingerprint === expected) return
+    throw new Error(
+      `Somebody came with the code and a key of another fingerprint (${fingerprint}). Nothing was enrolled. ` +
+        'Find out who has seen the code, then make a new one.',
+    )
+  }
+}
+
+interface JoinOptions extends Configured {
+  readonly codeFile?: string
+  readonly prepare?: boolean
+}
+
 function addJoin(edge: Command, machine: EdgeMachine): void {
-  const command = onThisMachine(edge.command('join <code>'), AGENT_FILE)
+  const command = onThisMachine(edge.command('join'), AGENT_FILE)
     .description('fetch the certificate of the agent of this machine with the code of "drawbridge edge enroll"')
-    .action(async (code: string, { config: file }: Configured) => {
-      const { loadEdgeAgentConfig } = await import('../../config/edge-agent.ts')
-      const config = loadEdgeAgentConfig(file)
-      await machine.join(config, code)
+    .option('--code-file <file>', 'the first line of this file is the code (default: standard input)')
+    .option('--prepare', 'only make the key of the agent, and print its fingerprint')
+    .action(async ({ config: file, codeFile, prepare }: JoinOptions) => {
+      const config = await agentConfigIn(file)
+      const fingerprint = await machine.prepareKey(config)
+      standardOutput().print(`The fingerprint of the key of this agent is ${fingerprint}`)
+      if (prepare) return
+      const { codeFrom } = await import('./code.ts')
+      await machine.join(config, await codeFrom(codeFile))
       standardOutput().print(`The agent of edge ${config.server} has its certificate, in ${config.stateDir}.`)
     })
-  withExample(command, 'drawbridge edge join --config /etc/drawbridge/edge.yaml CODE')
+  withExample(
+    command,
+    'drawbridge edge join --config /etc/drawbridge/edge.yaml',
+    'drawbridge edge join --code-file /root/code --config /etc/drawbridge/edge.yaml',
+  )
 }
 
 function addLeave(edge: Command, machine: EdgeMachine): void {
@@ -114,8 +170,7 @@ function addLeave(edge: Command, machine: EdgeMachine): void {
     )
     .option('--yes', 'do not ask for confirmation')
     .action(async ({ config: file, yes, json }: Configured & { yes?: boolean }) => {
-      const { loadEdgeAgentConfig } = await import('../../config/edge-agent.ts')
-      const config = loadEdgeAgentConfig(file)
+      const config = await agentConfigIn(file)
       const { config: main, folder } = config.nginx
       const question = `Remove ${folder} and the line that includes it from ${main}?`
       await confirm({ question, action: 'remove both', yes })
@@ -160,11 +215,6 @@ function addRevoke(edge: Command, machine: EdgeMachine): void {
     'drawbridge edge revoke 73 --config /etc/drawbridge/drawbridge.yaml',
     'drawbridge edge revoke --services --config /etc/drawbridge/drawbridge.yaml',
   )
-}
-
-async function configIn(file: string): Promise<Config> {
-  const { loadConfig } = await import('../../config/config.ts')
-  return loadConfig(file, process.env)
 }
 
 function assertAgent({ agents }: Config, server: string): Endpoint {

@@ -124,19 +124,23 @@ socket:
 
 export const agentFileBeside = (folder: string): string => join(folder, 'edge.yaml')
 
+/** The key may change no others: not the name servers of the zone, and nobody's mail. */
+export const GRANTED_TYPES = ['A', 'AAAA', 'TXT'] as const
+
 interface Pasted extends Pick<Setup, 'zone' | 'keyName'> {
+  readonly types: readonly string[]
   readonly secret: string
   readonly address: string
 }
 
 /** What the administrator of the DNS server adds, for three servers. */
-export function renderKeyHelp({ zone, keyName, secret, address }: Pasted): string[] {
+export function renderKeyHelp({ zone, keyName, types, secret, address }: Pasted): string[] {
   return [
     `Add the key to the DNS server of ${zone}. Choose the server that you run.`,
     '',
     'BIND (named.conf), then rndc reconfig:',
     `  key "${keyName}." { algorithm hmac-sha256; secret "${secret}"; };`,
-    `  zone "${zone}" { …; update-policy { grant ${keyName}. zonesub ANY; }; };`,
+    `  zone "${zone}" { …; update-policy { grant ${keyName}. zonesub ${types.join(' ')}; }; };`,
     '',
     'Knot (knot.conf), then knotc reload:',
     '  key:',
@@ -147,6 +151,7 @@ export function renderKeyHelp({ zone, keyName, secret, address }: Pasted): strin
     `    - id: ${keyName}`,
     `      key: ${keyName}`,
     '      action: update',
+    `      update-type: [${types.join(', ')}]`,
     '  zone:',
     `    - domain: ${zone}`,
     `      acl: ${keyName}`,

@@ -1,25 +1,24 @@
 import { randomBytes } from 'node:crypto'
-import {
-  accessSync,
-  chownSync,
-  constants,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-} from 'node:fs'
+import { accessSync, chownSync, constants, existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { loadConfig } from '../../config/config.ts'
 import { loadEdgeAgentConfig } from '../../config/edge-agent.ts'
 import { formatEndpoint } from '../../model/address.ts'
-import { createFile, replaceFile, syncFolder } from '../../primitives/durable-file.ts'
+import { createFile, type FileOwner, replaceFile, syncFolder } from '../../primitives/durable-file.ts'
+import { assertOfRoot } from '../../runtime/owner.ts'
 import { confirm, UsageError } from '../../terminal/declare.ts'
 import type { Screen } from '../../terminal/screen.ts'
 import { type Ask, gatherSetup, type InitOptions } from './answers.ts'
 import type { AskedNginx, ChosenListen, FoundNginx, InitParts, NginxPlace } from './contract.ts'
-import { agentFileBeside, renderAgentConfig, renderConfig, renderKeyHelp, type Setup, unifiedDiff } from './files.ts'
+import {
+  agentFileBeside,
+  GRANTED_TYPES,
+  renderAgentConfig,
+  renderConfig,
+  renderKeyHelp,
+  type Setup,
+  unifiedDiff,
+} from './files.ts'
 import { serveTestEntry } from './test-entry.ts'
 
 /** A file that `init` writes. Null `before`: it does not exist yet. */
@@ -71,7 +70,7 @@ export async function init(options: InitOptions, parts: InitParts, screen: Scree
 }
 
 const keyHelp = ({ zone, keyIsNew, nginx }: Work): string[] =>
-  keyIsNew ? ['', ...renderKeyHelp({ zone: zone.name, ...zone, address: nginx.address })] : []
+  keyIsNew ? ['', ...renderKeyHelp({ zone: zone.name, ...zone, types: GRANTED_TYPES, address: nginx.address })] : []
 
 const nextLines = ({ config, agent }: InitOptions): string[] => [
   `  drawbridge doctor --config ${config}`,
@@ -135,10 +134,11 @@ function newZone({ zone, dnsServer, keyName, keyFile }: Setup): ZoneKey {
 
 /** What a configuration that is there already says of this server. Throws a ConfigError if it is not valid. */
 function standingSetup(file: string): { nginx: NginxPlace & { binary: string }; zone: ZoneKey } {
+  const agentFile = agentFileBeside(dirname(file))
+  for (const each of [file, agentFile]) assertOfRoot(each)
   const config = loadConfig(file, process.env)
   const { primary } = config.servers
   const edge = config.edges[primary]
-  const agentFile = agentFileBeside(dirname(file))
   const agent = !edge && existsSync(agentFile) ? loadEdgeAgentConfig(agentFile) : undefined
   const nginx = edge ?? agent?.nginx
   const zone = [...config.zones.values()].find(({ tsig }) => tsig !== undefined)
@@ -188,16 +188,15 @@ async function writeFiles({ files, nginx }: Work, { leave, clock }: InitParts): 
     if (first !== undefined) made.unshift(first)
     return first !== undefined
   }
-  const create = async (path: string, text: string, mode: number) => {
-    await createFile(path, text, mode)
+  const create = async (path: string, text: string, mode: number, owner?: FileOwner) => {
+    await createFile(path, text, mode, true, owner)
     made.push(path)
   }
   let putMainBack = async () => {}
   for (const { path, before, after, mode, secret } of files) {
     makeFolder(dirname(path))
     if (before === null) {
-      await create(path, after, mode)
-      if (secret) giveToService(path)
+      await create(path, after, mode, secret ? serviceUser() : undefined)
       await syncFolder(dirname(path))
       continue
     }
@@ -228,11 +227,10 @@ async function replaceKeepingOwner(path: string, text: string, mode: number): Pr
   if (process.getuid?.() === 0) chownSync(path, uid, gid)
 }
 
-/** The service runs as the user drawbridge where there is one. */
-function giveToService(path: string): void {
+/** The service runs as the user drawbridge where there is one. Only root can give a file away. */
+function serviceUser(): FileOwner | undefined {
   const [, uid, gid] = /^drawbridge:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8')) ?? []
-  if (uid !== undefined && process.getuid?.() === 0 && lstatSync(path).isFile())
-    chownSync(path, Number(uid), Number(gid))
+  return uid !== undefined && process.getuid?.() === 0 ? { uid: Number(uid), gid: Number(gid) } : undefined
 }
 
 function foundLines({ binary, version, config, includes, servers, listens, master }: FoundNginx): string[] {

@@ -6,6 +6,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { errorCode, syncFolder } from '../../primitives/durable-file.ts'
+import { existsAlready, type NamedFile } from '../../runtime/named-file.ts'
 import type { CopiedTable, RowPage, SnapshotHead } from '../../store/ports/copy.ts'
 import { BadBackup, fromFrames, toFrames } from './frames.ts'
 
@@ -33,20 +34,35 @@ export type BackupLine =
   | { readonly file: BackedUpFile }
   | { readonly end: { readonly tables: readonly CopiedTable[]; readonly files: number } }
 
-const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants
 
 /**
  * Writes a new backup: complete and durable under its name, or not there at all. Overwrites nothing. Resolves with its size. At most one
- * page of rows is in memory.
+ * page of rows is in memory. A file that root has created stays there, empty, if this fails: its folder may be closed to this user.
  */
 export async function writeBackup(
+  target: NamedFile,
+  lines: AsyncIterable<BackupLine>,
+  passphrase: string | undefined,
+): Promise<number> {
+  const { path, created } = target
+  if (!created) return writeBesideAndPublish(path, lines, passphrase)
+  const size = await fill(created, lines, passphrase).catch(async (error: unknown) => {
+    await created.truncate()
+    throw error
+  })
+  await target.finish()
+  return size
+}
+
+async function writeBesideAndPublish(
   path: string,
   lines: AsyncIterable<BackupLine>,
   passphrase: string | undefined,
 ): Promise<number> {
   const draft = join(dirname(path), `.${basename(path)}-${randomBytes(8).toString('hex')}`)
   const file = await open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600).catch((error: unknown) => {
-    throw new Error(`${path} cannot be written (${errorCode(error) ?? 'unknown reason'}).`)
+    throw new Error(`${path} cannot be written (${reasonOf(error)}).`)
   })
   try {
     await file.chmod(0o600)
@@ -60,6 +76,12 @@ export async function writeBackup(
     rmSync(draft, { force: true })
   }
 }
+
+/** A command of root has the rights of the user of the state folder, unless nobody but root decides where the path leads. */
+const reasonOf = (error: unknown): string =>
+  errorCode(error) === 'EACCES'
+    ? 'EACCES: the user of the state folder needs the right to'
+    : (errorCode(error) ?? 'unknown reason')
 
 async function fill(file: FileHandle, lines: AsyncIterable<BackupLine>, passphrase: string | undefined) {
   const texts = async function* () {
@@ -80,20 +102,21 @@ function publish(draft: string, path: string): void {
   try {
     linkSync(draft, path)
   } catch (error) {
-    if (errorCode(error) === 'EEXIST')
-      throw new Error(`${path} exists already. It was not overwritten. Name a new file.`)
-    throw error
+    throw errorCode(error) === 'EEXIST' ? existsAlready(path) : error
   }
 }
 
 /** A line holds at most one page of rows. */
 const MOST_LINE_BYTES = 512 * 1024 * 1024
 
-/** The lines of a backup. Rejects with BadBackup if it was changed, cut off, or cannot be opened. */
-export async function* readBackup(path: string, passphrase: string | undefined): AsyncGenerator<BackupLine> {
-  const file = await open(path, O_RDONLY).catch((error: unknown) => {
-    throw new BadBackup(`${path} cannot be read (${errorCode(error) ?? 'unknown reason'}).`)
+/** Opens a backup for `readBackup`. The caller closes it. Rejects with BadBackup if it cannot be opened. */
+export const openBackup = (source: NamedFile): Promise<FileHandle> =>
+  source.toRead().catch((error: unknown) => {
+    throw new BadBackup(`${source.path} cannot be read (${reasonOf(error)}).`)
   })
+
+/** The lines of a backup, from its beginning. Rejects with BadBackup if it was changed or cut off. */
+export async function* readBackup(file: FileHandle, passphrase: string | undefined): AsyncGenerator<BackupLine> {
   const gunzip = createGunzip()
   try {
     // The error reaches whoever reads the other end.
@@ -116,7 +139,6 @@ export async function* readBackup(path: string, passphrase: string | undefined):
     throw error instanceof BadBackup ? error : notReadable()
   } finally {
     gunzip.destroy()
-    await file.close()
   }
 }
 

@@ -1,3 +1,4 @@
+import type { NamedFile } from '../../runtime/named-file.ts'
 import type { CopiedTable, RowPage, StoreSnapshot } from '../../store/ports/copy.ts'
 import { type BackedUpFile, type BackupHead, type BackupLine, STORE_KEY, writeBackup } from './backup-file.ts'
 import { type StatePlaces, stateFiles } from './state-files.ts'
@@ -28,7 +29,11 @@ export interface BackupReport {
 const TRIES = 3
 
 /** Writes everything that a restore needs into one new file, while the service runs. */
-export async function backup(file: string, passphrase: string | undefined, parts: BackupParts): Promise<BackupReport> {
+export async function backup(
+  file: NamedFile,
+  passphrase: string | undefined,
+  parts: BackupParts,
+): Promise<BackupReport> {
   for (let tries = 1; ; tries += 1) {
     try {
       const report = await parts.withSnapshot((snapshot) => writeOnce(file, passphrase, snapshot, parts))
@@ -43,7 +48,7 @@ export async function backup(file: string, passphrase: string | undefined, parts
 class KeyMissing extends Error {}
 
 async function writeOnce(
-  file: string,
+  target: NamedFile,
   passphrase: string | undefined,
   snapshot: StoreSnapshot,
   parts: BackupParts,
@@ -65,9 +70,9 @@ async function writeOnce(
     written.assertOpens(keyId)
     yield { end: { tables, files: written.files } }
   }
-  const bytes = await writeBackup(file, lines(), passphrase)
+  const bytes = await writeBackup(target, lines(), passphrase)
   const isEncrypted = passphrase !== undefined
-  return { file, bytes, isEncrypted, at: head.at, storeId, epoch, tables, files: written.files }
+  return { file: target.path, bytes, isEncrypted, at: head.at, storeId, epoch, tables, files: written.files }
 }
 
 /** What a backup has so far, as far as its parts depend on each other. */

@@ -2,9 +2,10 @@ import type { Command } from 'commander'
 import type { Config } from '../../config/config.ts'
 import type { Receipt } from '../../model/receipt.ts'
 import type { Clock } from '../../primitives/clock.ts'
+import type { NamedFile } from '../../runtime/named-file.ts'
 import { type Configured, confirm, onThisMachine, UsageError, withExample, withJson } from '../../terminal/declare.ts'
 import { print, standardOutput } from '../../terminal/print.ts'
-import { configIn } from '../machine.ts'
+import { configIn } from '../open-config.ts'
 import type { BackupReport } from './backup.ts'
 import type { Findings, RebuildOptions, RebuildReport } from './rebuild.ts'
 import type { RestoreReport } from './restore.ts'
@@ -13,15 +14,19 @@ import type { RestoreReport } from './restore.ts'
 export interface KeepMachine {
   readonly clock: Clock
   /** Writes everything that a restore needs into one new file. A service may run meanwhile. */
-  backup(config: Config, file: string, passphrase: string | undefined): Promise<BackupReport>
+  backup(config: Config, file: NamedFile, passphrase: string | undefined): Promise<BackupReport>
   /** Restores a backup into an empty store. No service may run on it. */
-  restore(config: Config, file: string, passphrase: string | undefined): Promise<RestoreReport>
+  restore(config: Config, file: NamedFile, passphrase: string | undefined): Promise<RestoreReport>
   /** Enters what edges, zones and certificates tell into the store, once that is confirmed. No service may run on it. */
   rebuild(config: Config, options: RebuildOptions): Promise<RebuildReport>
 }
 
-interface BackupOptions extends Configured {
+interface RestoreOptions extends Configured {
   readonly passphraseFile?: string
+}
+
+interface BackupOptions extends RestoreOptions {
+  readonly unencrypted?: boolean
 }
 
 const PASSPHRASE = '--passphrase-file <file>'
@@ -30,15 +35,24 @@ export function addBackup(program: Command, machine: KeepMachine): void {
   const command = onThisMachine(program.command('backup <file>'))
     .description('write the store, its key and the issued certificates to one new file; the service may run')
     .option(PASSPHRASE, 'encrypt the backup with the first line of this file')
-    .action(async (file: string, { config, json, passphraseFile }: BackupOptions) => {
+    .option('--unencrypted', 'do not encrypt the backup: whoever reads it has every key')
+    .action(async (file: string, { config, json, passphraseFile, unencrypted }: BackupOptions) => {
+      if ((passphraseFile === undefined) !== (unencrypted === true))
+        throw new UsageError(
+          'A backup has every key of the installation. Pass --passphrase-file FILE to encrypt it, or --unencrypted.',
+        )
       const { passphraseIn } = await import('./passphrase.ts')
-      const report = await machine.backup(await configIn(config), file, passphraseIn(passphraseFile))
+      const { NamedFile } = await import('../../runtime/named-file.ts')
+      // A command of root reads it as root: the user of the service may not.
+      const passphrase = passphraseIn(passphraseFile)
+      const target = new NamedFile(file)
+      const report = await machine.backup(await configIn(config, () => target.createAsRoot()), target, passphrase)
       print({ body: { ...report, at: instant(report.at) }, lines: () => backupLines(report) }, json)
     })
   withExample(
     withJson(command),
-    'drawbridge backup /var/backups/drawbridge-1.backup --config /etc/drawbridge/drawbridge.yaml',
-    'drawbridge backup today.backup --passphrase-file /root/backup.pass --config /etc/drawbridge/drawbridge.yaml',
+    'drawbridge backup /var/backups/drawbridge-1.backup --passphrase-file /root/backup.pass --config /etc/drawbridge/drawbridge.yaml',
+    'drawbridge backup today.backup --unencrypted --config /etc/drawbridge/drawbridge.yaml',
   )
 }
 
@@ -46,9 +60,13 @@ export function addRestore(program: Command, machine: KeepMachine): void {
   const command = onThisMachine(program.command('restore <file>'))
     .description('restore a backup onto an empty machine, while no service runs')
     .option(PASSPHRASE, 'the passphrase of an encrypted backup is the first line of this file')
-    .action(async (file: string, { config, json, passphraseFile }: BackupOptions) => {
+    .action(async (file: string, { config, json, passphraseFile }: RestoreOptions) => {
       const { passphraseIn } = await import('./passphrase.ts')
-      const report = await machine.restore(await configIn(config), file, passphraseIn(passphraseFile))
+      const { NamedFile } = await import('../../runtime/named-file.ts')
+      // A command of root reads it as root: the user of the service may not.
+      const passphrase = passphraseIn(passphraseFile)
+      const source = new NamedFile(file)
+      const report = await machine.restore(await configIn(config, () => source.openAsRoot()), source, passphrase)
       print({ body: { ...report, madeAt: instant(report.madeAt) }, lines: () => restoreLines(report) }, json)
     })
   withExample(
@@ -85,9 +103,10 @@ export function addRebuild(program: Command, machine: KeepMachine): void {
 async function rebuild(options: RebuildFlags, machine: KeepMachine): Promise<void> {
   const { config, json, fromWorld, dryRun, otherEpochs, exposures, yes } = options
   if (!fromWorld) throw new UsageError('Pass --from-world. There is no other source to rebuild from.')
+  const remembered = exposures === undefined ? new Map() : await rememberedIn(exposures, machine.clock.now())
   const report = await machine.rebuild(await configIn(config), {
     otherEpochs: otherEpochs === true,
-    remembered: exposures === undefined ? new Map() : await rememberedIn(exposures, machine.clock.now()),
+    remembered,
     confirm: async (found) => {
       if (!json) standardOutput().print(...foundLines(found))
       if (dryRun || found.adoptions.length === 0) return false

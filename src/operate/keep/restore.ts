@@ -1,5 +1,7 @@
+import type { FileHandle } from 'node:fs/promises'
+import type { NamedFile } from '../../runtime/named-file.ts'
 import type { CopiedTable, CopyReport, RowPage, SnapshotContent } from '../../store/ports/copy.ts'
-import { type BackedUpFile, type BackupHead, readBackup } from './backup-file.ts'
+import { type BackedUpFile, type BackupHead, openBackup, readBackup } from './backup-file.ts'
 import { BadBackup } from './frames.ts'
 import { placeOf, putBack, type StatePlaces, standing } from './state-files.ts'
 
@@ -40,7 +42,17 @@ interface Checked {
  * last.
  */
 export async function restore(
-  file: string,
+  source: NamedFile,
+  passphrase: string | undefined,
+  parts: RestoreParts,
+): Promise<RestoreReport> {
+  const file = await openBackup(source)
+  return restoreOpened(file, source.path, passphrase, parts).finally(() => file.close())
+}
+
+async function restoreOpened(
+  file: FileHandle,
+  path: string,
   passphrase: string | undefined,
   parts: RestoreParts,
 ): Promise<RestoreReport> {
@@ -51,7 +63,7 @@ export async function restore(
   const { epoch, storeId } = await parts.restoreStore({ ...head, tables, pages: pagesOf(file, passphrase) })
   const above = await parts.riseAboveAgents()
   const report: RestoreReport = {
-    file,
+    file: path,
     madeAt: head.at,
     madeBy: head.version,
     storeId,
@@ -64,12 +76,12 @@ export async function restore(
   return report
 }
 
-async function* pagesOf(file: string, passphrase: string | undefined): AsyncGenerator<RowPage> {
+async function* pagesOf(file: FileHandle, passphrase: string | undefined): AsyncGenerator<RowPage> {
   for await (const line of readBackup(file, passphrase)) if ('page' in line) yield line.page
 }
 
 /** Reads a backup to its end. Changes nothing. Rejects if it is not whole, or if a file would have to be overwritten. */
-async function check(file: string, passphrase: string | undefined, places: StatePlaces): Promise<Checked> {
+async function check(file: FileHandle, passphrase: string | undefined, places: StatePlaces): Promise<Checked> {
   let head: BackupHead | undefined
   let end: { readonly tables: readonly CopiedTable[]; readonly files: number } | undefined
   const rows = new Map<string, number>()

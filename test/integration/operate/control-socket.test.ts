@@ -3,7 +3,7 @@ import { createConnection, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { askForDuties } from '../../../src/operate/control/client.ts'
+import { askForDuties, askForOperation, askForReload, isServed } from '../../../src/operate/control/client.ts'
 import { LONGEST_LINE } from '../../../src/operate/control/protocol.ts'
 import { listenForCommands } from '../../../src/operate/control/server.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
@@ -28,8 +28,21 @@ const perform = async (duty: DutyName) => {
   performed.push(duty)
   return done(duty)
 }
+const reload = async () => ({ changed: ['zones'], needRestart: [], faults: [] })
+const operated: unknown[] = []
+const operate = async (name: string, args: unknown): Promise<unknown> => {
+  operated.push([name, args])
+  if (name === 'leftOvers') throw new Error('The plan is not blocked.')
+  return name === 'listBackups' ? Array.from({ length: 20_000 }, (_, at) => `\0 "${at}"`) : null
+}
 const listen = (performing = perform) =>
-  listenForCommands(stateDir, { perform: performing, log: createLog('silent', []), clock: systemClock })
+  listenForCommands(stateDir, {
+    perform: performing,
+    reload,
+    operate,
+    log: createLog('silent', []),
+    clock: systemClock,
+  })
 
 beforeEach(() => {
   folder = tempFolder()
@@ -74,6 +87,23 @@ test('runs the duties in the order in which they are asked, or all of them', asy
   performed.length = 0
   await askForDuties(stateDir)
   expect(performed).toEqual(['recover', 'converge', 'expire', 'renew', 'prune'])
+  control.close()
+})
+
+test('carries out a reload and operations, whatever the length of their results', async () => {
+  const control = await listen()
+  expect(await askForReload(stateDir)).toEqual(await reload())
+  const long = await askForOperation(stateDir, 'listBackups', {})
+  expect(long).toEqual(await operate('listBackups', {}))
+  expect(operated.at(-2)).toEqual(['listBackups', {}])
+  await expect(askForOperation(stateDir, 'leftOvers', { planId: 'plan_1' })).rejects.toThrow('The plan is not blocked.')
+  control.close()
+})
+
+test('knows whether a service listens', async () => {
+  expect(await isServed(stateDir)).toBe(false)
+  const control = await listen()
+  expect(await isServed(stateDir)).toBe(true)
   control.close()
 })
 
@@ -131,6 +161,7 @@ test.each([
   ['no duty', asking()],
   ['more duties than there are', asking(...Array(6).fill('converge'))],
   ['another member', '{"ask":"housekeeping","duties":["converge"],"as":"root"}\n'],
+  ['a reload with arguments', '{"ask":"reload","file":"/etc/other.yaml"}\n'],
   ['null', 'null\n'],
   ['zero bytes', '\0\0\0\n'],
 ])('refuses %s', async (_, text) => {

@@ -188,7 +188,7 @@ describe('beside a store of another version', () => {
     ['audit', 'verify'],
     ['webhooks', 'list'],
     ['resolve', 'plan_x', '--show'],
-    ['backup', join(folder.path, 'one.backup')],
+    ['backup', join(folder.path, 'one.backup'), '--unencrypted'],
   ]
   const answer = (command: readonly string[]) => drawbridge(...command, '--config', config).then(String, String)
   const answers = (commands = COMMANDS) => Promise.all(commands.map(answer))

@@ -79,7 +79,9 @@ test('the hosts of a backup under load are served on an empty machine, and the a
 
 test('a second restore is refused, because the store is not empty', async () => {
   const file = join(lab.state, 'plain.backup')
-  expect((await commandHere(['backup', file, '--config', config()])).stdout).toContain('It is not encrypted')
+  expect((await commandHere(['backup', file, '--unencrypted', '--config', config()])).stdout).toContain(
+    'It is not encrypted',
+  )
   const refused = await whileStopped(lab, () => commandHere(['restore', file, '--config', config()]))
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('is not empty') })
 })

@@ -42,7 +42,7 @@ test('a backup is restored behind agents over TLS, which take the changes of the
   await until('the agent is reached', async () => (await lab.call({ path: '/readyz' })).status === 200, 60_000)
   const { planId } = await applied(lab, { subdomain: 'kept', tls: true })
   const file = join(lab.state, 'kept.backup')
-  await drawbridge('backup', file)
+  await drawbridge('backup', file, '--unencrypted')
   await removed(lab, (await applied(lab, { subdomain: 'after-the-backup' })).planId)
   expect(await afterLoss('restore', file)).toContain('The store begins epoch')
   await isManagedAgain(planId)

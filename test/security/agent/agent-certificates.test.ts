@@ -6,10 +6,10 @@ import type { Agent } from '../../../src/edge/agent/agent.ts'
 import { SecureListener } from '../../../src/edge/agent/secure-listener.ts'
 import { AgentIdentity } from '../../../src/edge/authority/agent-identity.ts'
 import { newKey, type PemIdentity } from '../../../src/edge/authority/authority.ts'
-import { joinWith, openEnrolment } from '../../../src/edge/authority/enrolment.ts'
 import { EdgeTrust } from '../../../src/edge/authority/trust.ts'
 import { AgentClient } from '../../../src/edge/remote/agent-client.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
+import { secretShelf } from '../../support/edge/secret-shelf.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { until } from '../../support/until.ts'
 
@@ -21,19 +21,7 @@ let trust: EdgeTrust
 let listener: SecureListener
 let identity: AgentIdentity
 
-const shelf = () => {
-  const kept = new Map<string, string>()
-  return {
-    read: async (name: string) => kept.get(name),
-    change: async (name: string, next: (stored: string | undefined) => string) =>
-      void kept.set(name, next(kept.get(name))),
-    putOnce: async (name: string, text: string) => {
-      if (!kept.has(name)) kept.set(name, text)
-      return kept.get(name) ?? ''
-    },
-  }
-}
-const newTrust = () => new EdgeTrust({ shelf: shelf(), instance: 'one', now: Date.now })
+const newTrust = () => new EdgeTrust({ shelf: secretShelf(), instance: 'one', now: Date.now })
 
 const fingerprintOf = (pem = ''): string => new X509Certificate(pem).fingerprint256
 
@@ -192,33 +180,4 @@ describe('while the certificate of an agent is replaced', () => {
     await expect(shownBy(of, former)).rejects.toThrow('it was revoked')
     await shownBy(of, (done as { certificate: string }).certificate)
   })
-})
-
-test('a code works once, only for its server, and not for a place that it does not name', {
-  timeout: 30_000,
-}, async () => {
-  const open = await openEnrolment(trust, { server: '25', address: ADDRESS, port: 0 }, systemClock)
-  const agent = new AgentIdentity(join(folder.path, '25'), '25')
-  const publicKey = await agent.prepareKey()
-  await expect(joinWith(open.code, '23', publicKey, systemClock)).rejects.toThrow('The code is for edge 25')
-  const [server, address, at, shown, secret] = JSON.parse(Buffer.from(open.code, 'base64url').toString())
-  const code = (...parts: unknown[]) => Buffer.from(JSON.stringify(parts)).toString('base64url')
-  await expect(joinWith(code(server, address, at, shown, `${secret}x`), '25', publicKey, systemClock)).rejects.toThrow(
-    'refused the code (403)',
-  )
-  await expect(
-    joinWith(code(server, address, at, shown.replaceAll(/[0-9]/g, '0'), secret), '25', publicKey, systemClock),
-  ).rejects.toThrow('another program answers there')
-  const { certificate, ca } = await joinWith(open.code, '25', publicKey, systemClock)
-  await agent.install(certificate, ca)
-  await open.joined
-  await expect(joinWith(open.code, '25', publicKey, systemClock)).rejects.toThrow('could not be reached')
-})
-
-test('five wrong codes end an enrolment', async () => {
-  const open = await openEnrolment(trust, { server: '25', address: ADDRESS, port: 0 }, systemClock)
-  const parts = JSON.parse(Buffer.from(open.code, 'base64url').toString())
-  const wrong = Buffer.from(JSON.stringify([...parts.slice(0, 4), 'guess'])).toString('base64url')
-  for (let guess = 0; guess < 5; guess += 1) await expect(joinWith(wrong, '25', 'x', systemClock)).rejects.toThrow()
-  await expect(open.joined).rejects.toThrow('Too many wrong codes')
 })

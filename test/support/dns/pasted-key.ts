@@ -1,9 +1,10 @@
-import { renderKeyHelp } from '../../../src/operate/init/files.ts'
+import { GRANTED_TYPES, renderKeyHelp } from '../../../src/operate/init/files.ts'
 import type { ServedZone } from './served-zone.ts'
 
 /** The lines that `drawbridge init` prints for the administrator of a DNS server, as they are pasted there. */
 export function pastedKey(server: 'Knot' | 'PowerDNS', { zone, key }: Pick<ServedZone, 'zone' | 'key'>): string[] {
-  const help = renderKeyHelp({ zone, keyName: key.name, secret: key.secret, address: '127.0.0.1' })
+  const types = [...GRANTED_TYPES, 'CNAME']
+  const help = renderKeyHelp({ zone, keyName: key.name, types, secret: key.secret, address: '127.0.0.1' })
   const start = help.findIndex((line) => line.startsWith(`${server} (`)) + 1
   const end = help.indexOf('', start)
   const lines = help.slice(start, end < 0 ? undefined : end)

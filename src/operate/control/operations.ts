@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import { Fault, sentenceOf } from '../../model/errors.ts'
+import { acceptBlocked, leftOvers, resolve } from '../../runs/engine/resolve.ts'
+import { previewRestore, restoreBackup } from '../backups.ts'
+import { confirmRemoval, toConfirm } from '../converge.ts'
+import type { MachineParts } from '../machine.ts'
+import { exposedNames, otherServices, withdrawAll } from '../withdraw.ts'
+
+/** What commands do with the parts of the service: in the running service, or in the command itself if there is none. */
+export type OperationParts = Omit<MachineParts, 'hooks' | 'webhookReport'>
+
+type Perform<Args, Result> = (args: Args, parts: OperationParts) => Promise<Result>
+
+interface Operation<Args, Result> {
+  readonly perform: Perform<Args, Result>
+  /** The same with arguments that come from outside. */
+  readonly performChecked: Perform<unknown, Result>
+}
+
+const operation = <Args, Result>(args: z.ZodType<Args>, perform: Perform<Args, Result>): Operation<Args, Result> => ({
+  perform,
+  performChecked: async (given, parts) => {
+    const checked = args.safeParse(given)
+    if (!checked.success) throw new UnknownOperation()
+    return perform(checked.data, parts)
+  },
+})
+
+const id = z.string().max(200)
+const nothing = z.strictObject({})
+
+/** `seen` stands for what a person has confirmed. If it is not so any more, nothing is done. */
+const OPERATIONS = {
+  listBackups: operation(nothing, (_, { shelf }) => shelf.list()),
+  previewRestore: operation(z.strictObject({ runId: id }), async ({ runId }, parts) => {
+    const { change, ...shown } = await previewRestore(runId, parts)
+    return { ...shown, seen: digest([shown, change.expected]) }
+  }),
+  restore: operation(z.strictObject({ runId: id, seen: id }), async ({ runId, seen }, parts) => {
+    const preview = await previewRestore(runId, parts)
+    const { change, ...shown } = preview
+    if (digest([shown, change.expected]) !== seen) throw changed()
+    return restoreBackup(preview, parts)
+  }),
+  leftOvers: operation(z.strictObject({ planId: id }), async ({ planId }, { store }) =>
+    (await leftOvers(store, planId)).map(({ step, detail }) => ({ step, detail: detail ?? null })),
+  ),
+  resolve: operation(z.strictObject({ planId: id, accept: z.boolean() }), async ({ planId, accept }, parts) => {
+    const { outcome, run, afters } = await (accept ? acceptBlocked : resolve)(planId, parts)
+    const stuck = outcome.kind === 'blocked' ? outcome.rollback.at(-1) : undefined
+    if (stuck) throw new Fault(`The plan is still blocked at ${stuck.name}: ${stuck.detail}`)
+    if (accept && outcome.kind !== 'succeeded')
+      throw new Fault(`The plan is still blocked: ${sentenceOf(outcome.fault)}`)
+    return { host: run.host, released: afters.proxy?.released ?? null }
+  }),
+  compareEdges: operation(nothing, async (_, { converge }) => {
+    const edges = await converge.compare()
+    return { edges, seen: digest(toConfirm(edges)) }
+  }),
+  confirmRemoval: operation(z.strictObject({ seen: id }), async ({ seen }, parts) => {
+    const going = toConfirm(await parts.converge.compare())
+    if (digest(going) !== seen) throw changed()
+    await confirmRemoval(going, parts)
+    return null
+  }),
+  exposedNames: operation(nothing, async (_, parts) => ({
+    names: await exposedNames(parts),
+    services: await otherServices(parts),
+  })),
+  withdraw: operation(nothing, (_, parts) => withdrawAll(parts)),
+}
+
+type Operations = typeof OPERATIONS
+export type OperationName = keyof Operations
+export type ArgsOf<Name extends OperationName> = Parameters<Operations[Name]['perform']>[0]
+export type ResultOf<Name extends OperationName> = Awaited<ReturnType<Operations[Name]['perform']>>
+
+/** Performs an operation by name. Rejects with UnknownOperation if there is none with such arguments. */
+export async function perform(name: string, args: unknown, parts: OperationParts): Promise<unknown> {
+  const [, found] = Object.entries(OPERATIONS).find(([each]) => each === name) ?? []
+  if (!found) throw new UnknownOperation()
+  return found.performChecked(args, parts)
+}
+
+export class UnknownOperation extends Error {
+  constructor() {
+    super('The service does not know this request. Is the command of another version?')
+  }
+}
+
+const digest = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex')
+
+const changed = (): Fault =>
+  new Fault('Something has changed since you looked. Nothing was done. Run the command again.')

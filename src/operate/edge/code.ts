@@ -1,0 +1,25 @@
+import { createInterface } from 'node:readline/promises'
+import { UsageError } from '../../terminal/declare.ts'
+import { privateLine } from '../private-line.ts'
+
+const LONGEST = 4_096
+
+/** The code of an enrolment. It is never an argument: every user of the machine can read those. */
+export async function codeFrom(file: string | undefined): Promise<string> {
+  const code = file === undefined ? await fromStandardInput() : privateLine(file, 'code file')
+  if (code.trim() !== '') return code.trim()
+  throw new UsageError('There is no code. Type what "drawbridge edge enroll" has printed, or pass --code-file FILE.')
+}
+
+async function fromStandardInput(): Promise<string> {
+  if (process.stdin.isTTY) {
+    const terminal = createInterface({ input: process.stdin, output: process.stderr })
+    return terminal.question('Code: ').finally(() => terminal.close())
+  }
+  let text = ''
+  for await (const chunk of process.stdin) {
+    text += chunk
+    if (text.length > LONGEST) throw new UsageError('What came on standard input is too long for a code.')
+  }
+  return text
+}

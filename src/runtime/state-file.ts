@@ -1,0 +1,79 @@
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs'
+import { errorCode } from '../primitives/durable-file.ts'
+
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
+/** Node does not name it. Such a descriptor opens no file: closing it releases no lock. */
+const O_PATH = 0o10000000
+
+const LONGEST = 65_536
+
+/** Reads a small file of the state folder. Follows no link and does not wait for a pipe. Undefined if there is none. */
+export function readStateFile(path: string): string | undefined {
+  const file = opened(path, O_RDONLY)
+  if (file === undefined) return undefined
+  try {
+    assertOurs(path, file)
+    if (fstatSync(file).size > LONGEST) throw new Error(`${path} is too large.`)
+    return readFileSync(file, 'utf8')
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Writes it in place, for its owner alone. */
+export function writeStateFile(path: string, text: string): void {
+  const file = openSync(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600)
+  try {
+    assertOurs(path, file)
+    fchmodSync(file, 0o600)
+    ftruncateSync(file)
+    writeFileSync(file, text)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Makes an empty file unless it is there, and closes it to other users. The locks that this process has on it stay. */
+export function prepareStateFile(path: string): void {
+  const there = opened(path, O_PATH)
+  if (there === undefined) {
+    closeSync(openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600))
+    return
+  }
+  try {
+    assertOurs(path, there)
+    // This link leads to the file that is open.
+    chmodSync(`/proc/self/fd/${there}`, 0o600)
+  } finally {
+    closeSync(there)
+  }
+}
+
+function opened(path: string, flags: number): number | undefined {
+  try {
+    return openSync(path, flags | O_NOFOLLOW | O_NONBLOCK)
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined
+    if (errorCode(error) === 'ELOOP' || errorCode(error) === 'ENXIO') throw notOurs(path)
+    throw error
+  }
+}
+
+/** A second name of a file may stand anywhere: what is written here would be written there. */
+function assertOurs(path: string, file: number): void {
+  const found = fstatSync(file)
+  if (!found.isFile() || found.nlink > 1) throw notOurs(path)
+}
+
+const notOurs = (path: string): Error =>
+  new Error(`${path} is not a regular file of its own. Find out who put it there, then move it away.`)

@@ -1,0 +1,39 @@
+import { execFileSync } from 'node:child_process'
+import { linkSync, mkdirSync, readFileSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { prepareStateFile, readStateFile, writeStateFile } from '../../../src/runtime/state-file.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+
+let folder: ReturnType<typeof tempFolder>
+const at = (name: string) => join(folder.path, name)
+
+beforeEach(() => {
+  folder = tempFolder()
+  writeFileSync(at('elsewhere'), 'kept', { mode: 0o644 })
+})
+afterEach(() => folder[Symbol.dispose]())
+
+/** What the user of a state folder can put in the place of a file. */
+const TRAPS: Readonly<Record<string, (path: string) => void>> = {
+  'a link': (path) => symlinkSync(at('elsewhere'), path),
+  'a link to nothing': (path) => symlinkSync(at('nothing'), path),
+  'a pipe': (path) => void execFileSync('mkfifo', [path]),
+  'a second name of a file': (path) => linkSync(at('elsewhere'), path),
+  'a folder': (path) => mkdirSync(path),
+}
+
+test.each(Object.keys(TRAPS))('%s is neither read, written nor changed (THREATS row 35)', (trap) => {
+  const path = at('instance.json')
+  TRAPS[trap]?.(path)
+  for (const use of [() => readStateFile(path), () => writeStateFile(path, 'x'), () => prepareStateFile(path)])
+    expect(use).toThrow()
+  expect([readFileSync(at('elsewhere'), 'utf8'), statSync(at('elsewhere')).mode & 0o777]).toEqual(['kept', 0o644])
+  expect(statSync(at('nothing'), { throwIfNoEntry: false })).toBeUndefined()
+})
+
+test('a huge file is not read', () => {
+  writeFileSync(at('huge'), '')
+  truncateSync(at('huge'), 2 ** 40)
+  expect(() => readStateFile(at('huge'))).toThrow('too large')
+})
