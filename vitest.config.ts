@@ -43,7 +43,10 @@ const CAMPAIGNS = process.env.CAMPAIGN
       'test/browser/pictures.test.ts',
       'test/faults/crash/{crash-repair,takeover-walk}.test.ts',
       'test/faults/instances/{database-lost,two-instances}.test.ts',
-      'test/faults/{interleaving,secondary-outage}.test.ts',
+      'test/faults/{foreign-store,interleaving,secondary-outage}.test.ts',
+      'test/real/edge/edge-layout.test.ts',
+      'test/real/keep/{backup-restore,behind-agents}.test.ts',
+      'test/real/status/monitor-instances.test.ts',
     ]
 
 export default defineConfig({
@@ -70,7 +73,7 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: resolve('node_modules/.cache/compiled') },
     // A worker runs many files in one process: it loads the code once, and its files share labs.
     isolate: false,
-    maxWorkers: availableParallelism(),
+    maxWorkers: availableParallelism() + 1,
     maxConcurrency: 3,
     globalSetup: ['test/support/global-setup.ts'],
     sequence: { sequencer: LongestFirst },

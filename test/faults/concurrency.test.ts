@@ -81,18 +81,21 @@ test('twelve hosts at the same time, half with TLS and one certificate, are all 
   await invariants(lab)
 })
 
-test('applies and removals of different hosts at the same time do not disturb each other', async () => {
-  const standing = await Promise.all(
-    Array.from({ length: 5 }, (_, i) => applied(lab, { subdomain: `old-${i}`, tls: true })),
-  )
-  const [coming] = await Promise.all([
-    Promise.all(Array.from({ length: 5 }, (_, i) => applied(lab, { subdomain: `new-${i}`, tls: true }))),
-    Promise.all(standing.map(({ planId }) => removed(lab, planId))),
-  ])
-  await invariants(lab)
-  await Promise.all(coming.map(({ planId }) => removed(lab, planId)))
-  await invariants(lab)
-})
+test.runIf(process.env.CAMPAIGN)(
+  'applies and removals of different hosts at the same time do not disturb each other',
+  async () => {
+    const standing = await Promise.all(
+      Array.from({ length: 5 }, (_, i) => applied(lab, { subdomain: `old-${i}`, tls: true })),
+    )
+    const [coming] = await Promise.all([
+      Promise.all(Array.from({ length: 5 }, (_, i) => applied(lab, { subdomain: `new-${i}`, tls: true }))),
+      Promise.all(standing.map(({ planId }) => removed(lab, planId))),
+    ])
+    await invariants(lab)
+    await Promise.all(coming.map(({ planId }) => removed(lab, planId)))
+    await invariants(lab)
+  },
+)
 
 const NEIGHBOURS = 300
 const AT_ONCE = 16

@@ -9,8 +9,8 @@ import { describeCounterexample, search } from './search.ts'
 
 const SEED = Number(process.env.SEED ?? 1)
 /** Beside one crash at every point. */
-const CASES = process.env.CAMPAIGN ? 10_000 : 60
-const RANDOM_HISTORIES = process.env.CAMPAIGN ? 5_000 : 100
+const CASES = process.env.CAMPAIGN ? 10_000 : 40
+const RANDOM_HISTORIES = process.env.CAMPAIGN ? 5_000 : 50
 vi.setConfig({ testTimeout: process.env.CAMPAIGN ? 3_600_000 : 120_000 })
 
 /** The points inside the real steps, which the stand-ins of the model do not have, and steps that the model leaves out. */

@@ -20,8 +20,8 @@ suite(isRoot() ? 'the network' : 'the network (skipped: only root may make names
 
   callers(() => network)
   rights(() => network)
-  cables(() => network)
   if (process.env.CAMPAIGN) {
+    cables(() => network)
     cutConnections(() => network)
     crashes(() => network)
   }

@@ -14,8 +14,9 @@ export const servingWorkers = (master: number): number[] => childrenOf(master).f
 
 /**
  * Whether no reload is running or pending, and no worker is starting or ending. The master blocks signals while it works and
- * blocks none while it waits; /proc shows which. A starting worker has the master's title. A worker that has died has an
- * empty title until the master notices.
+ * blocks none while it waits; /proc shows which. A signal that is just being delivered is neither pending nor blocked, but then
+ * the master does not sleep. A starting worker has the master's title. A worker that has died has an empty title until the
+ * master notices.
  */
 export const isIdle = (master: number): boolean => {
   const status = textOf(`/proc/${master}/status`)
@@ -23,7 +24,7 @@ export const isIdle = (master: number): boolean => {
   return WAITING.every((line) => line.test(status)) && !titles.some((title) => title === '' || title.startsWith(MASTER))
 }
 
-const WAITING = [/^ShdPnd:\s+0+$/m, /^SigBlk:\s+0+$/m]
+const WAITING = [/^State:\s+S/m, /^ShdPnd:\s+0+$/m, /^SigBlk:\s+0+$/m]
 
 export const isServing = (pid: number): boolean => titleOf(pid) === SERVING
 

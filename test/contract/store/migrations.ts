@@ -61,7 +61,7 @@ export function migrationSuite(on: Bench): void {
   const everyVersion = MIGRATIONS.map((_, index) => index + 1)
   const earlierVersions = everyVersion.slice(0, -1)
   /** `npm run campaign -- store` takes all. */
-  const someVersions = process.env.CAMPAIGN ? earlierVersions : [1, RELEASED.length, MIGRATIONS.length - 1]
+  const someVersions = process.env.CAMPAIGN ? earlierVersions : [1, MIGRATIONS.length - 1]
 
   const addColour: Migration = async (db) => {
     await db.schema

@@ -253,7 +253,7 @@ describe('by http-01', () => {
   )
 })
 
-test('SIGTERM ends the service although a part of it hangs', async () => {
+test.runIf(process.env.CAMPAIGN)('SIGTERM ends the service although a part of it hangs', async () => {
   const hanging = join(lab.state, 'hangs-for-ever.mjs')
   writeFileSync(hanging, 'setInterval(() => undefined, 1000)\n')
   lab.setNextServiceEnvironment({ NODE_OPTIONS: `--import ${hanging}` })

@@ -45,7 +45,7 @@ describe('a certificate that an administrator places', () => {
   const place = (host: string, days: number) =>
     makeCertificate({ certificate: file('hand.pem'), key: file('hand.key'), names: [`DNS:${host}`], days })
 
-  test('is used by the next plan, and when it is taken away the plan says so', async () => {
+  test.runIf(process.env.CAMPAIGN)('is used by the next plan, and when it is taken away the plan says so', async () => {
     const subdomain = 'placed'
     expect((await planned(lab, { subdomain, tls: true })).changes[0]).toMatchObject({ action: 'issue' })
     await place('placed.lab.test', 30)
@@ -60,25 +60,28 @@ describe('a certificate that an administrator places', () => {
     expect(serviceLog().split('"finding":"no_key"')).toHaveLength(2)
   })
 
-  test('takes the place of an earlier one for the same name on both edges, and of none that is better', async () => {
-    await place('follow.lab.test', 30)
-    const before = ordersAt(lab)
-    const { planId, host } = await applied(lab, { subdomain: 'follow', tls: true })
-    const edges = Object.values(lab.description.edges)
-    const former = await shownBy(lab.description.edges.primary, host)
-    await place('follow.lab.test', 60)
-    await until(
-      'both edges show the new one',
-      async () => {
-        const [one, two] = await Promise.all(edges.map((edge) => shownBy(edge, host)))
-        return one !== undefined && one === two && one !== former
-      },
-      30_000,
-    )
-    expect(ordersAt(lab)).toBe(before)
-    await until('nothing is under way', async () => (await run(lab, planId, 'remove')).status === 200)
-    await invariants(lab)
-  })
+  test.runIf(process.env.CAMPAIGN)(
+    'takes the place of an earlier one for the same name on both edges, and of none that is better',
+    async () => {
+      await place('follow.lab.test', 30)
+      const before = ordersAt(lab)
+      const { planId, host } = await applied(lab, { subdomain: 'follow', tls: true })
+      const edges = Object.values(lab.description.edges)
+      const former = await shownBy(lab.description.edges.primary, host)
+      await place('follow.lab.test', 60)
+      await until(
+        'both edges show the new one',
+        async () => {
+          const [one, two] = await Promise.all(edges.map((edge) => shownBy(edge, host)))
+          return one !== undefined && one === two && one !== former
+        },
+        30_000,
+      )
+      expect(ordersAt(lab)).toBe(before)
+      await until('nothing is under way', async () => (await run(lab, planId, 'remove')).status === 200)
+      await invariants(lab)
+    },
+  )
 
   test('is served also while a renewal that failed waits for its next try', async () => {
     const { planId, host } = await applied(lab, { subdomain: 'waiting', tls: true })
@@ -236,7 +239,7 @@ describe('a renewal', () => {
     await invariants(lab)
   })
 
-  test('by http-01 is answered by the Primary beside what it serves', async () => {
+  test.runIf(process.env.CAMPAIGN)('by http-01 is answered by the Primary beside what it serves', async () => {
     const former = await serial()
     await lab.restartService((config) => ({
       ...eager(config),
@@ -270,24 +273,27 @@ describe('a renewal', () => {
     await removedBetweenRenewals((await applied(lab, { subdomain: 'kept', tls: true })).planId)
   })
 
-  test('whose authority is away fails and says so, and one order replaces the certificate when it is back', async () => {
-    const [{ planId: exposed, host: waiting }, before] = [
-      await applied(lab, { subdomain: 'away', tls: true }),
-      ordersAt(lab),
-    ]
-    const [former = ''] = await serials(lab, waiting)
-    await losePebble(lab)
-    await callForRenewal(lab)
-    await until('a try has failed', () => failures().some((row) => row.failures > 0), 60_000)
-    expect(failures()[0]?.reason).toMatch(/certificate authority/)
-    expect(await serials(lab, waiting)).toEqual([former, former])
-    const pebble = await startPebbleAgain(lab, 86_400)
-    try {
-      await untilReplaced(lab, [waiting], former)
-      expect(ordersAt(lab) - before).toBe(1)
-      await removedBetweenRenewals(exposed)
-    } finally {
-      await pebble.stop()
-    }
-  })
+  test.runIf(process.env.CAMPAIGN)(
+    'whose authority is away fails and says so, and one order replaces the certificate when it is back',
+    async () => {
+      const [{ planId: exposed, host: waiting }, before] = [
+        await applied(lab, { subdomain: 'away', tls: true }),
+        ordersAt(lab),
+      ]
+      const [former = ''] = await serials(lab, waiting)
+      await losePebble(lab)
+      await callForRenewal(lab)
+      await until('a try has failed', () => failures().some((row) => row.failures > 0), 60_000)
+      expect(failures()[0]?.reason).toMatch(/certificate authority/)
+      expect(await serials(lab, waiting)).toEqual([former, former])
+      const pebble = await startPebbleAgain(lab, 86_400)
+      try {
+        await untilReplaced(lab, [waiting], former)
+        expect(ordersAt(lab) - before).toBe(1)
+        await removedBetweenRenewals(exposed)
+      } finally {
+        await pebble.stop()
+      }
+    },
+  )
 })

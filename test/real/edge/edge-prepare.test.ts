@@ -70,7 +70,7 @@ test.each([
   expect(await isServed()).toBe(true)
 })
 
-test('loads a base file that a crash left unloaded', async () => {
+test.runIf(process.env.CAMPAIGN)('loads a base file that a crash left unloaded', async () => {
   const elsewhere = { ...at.ports, http: 8081 }
   const edge = localEdge({ ...at, ports: elsewhere })
   const stopped = localEdge({ ...at, ports: elsewhere, pidFile: path('no.pid') })
@@ -80,7 +80,7 @@ test('loads a base file that a crash left unloaded', async () => {
   expect(await isServed(elsewhere)).toBe(true)
 })
 
-test('puts the former base file back when nginx cannot run the new one', async () => {
+test.runIf(process.env.CAMPAIGN)('puts the former base file back when nginx cannot run the new one', async () => {
   const before = base()
   const squatter = createServer().listen(8081, at.address)
   await once(squatter, 'listening')

@@ -107,7 +107,7 @@ async function everyTool(
   note('get_policy', await outcome(agent, 'get_policy', { verbose: true }))
   note('list_hosts', await outcome(agent, 'list_hosts', { search: host, verbose: true }))
   for (const tool of ['check_host', 'diagnose_host']) note(tool, await outcome(agent, tool, { host, verbose: true }))
-  note('wait_for_host', await outcome(agent, 'wait_for_host', { host, badge: 'HTTP 599', timeoutSeconds: 1 }))
+  note('wait_for_host', await outcome(agent, 'wait_for_host', { host, timeoutSeconds: 1 }))
   note('list_plans', await outcome(agent, 'list_plans', { verbose: true, limit: 200 }))
   note('recent_events', await outcome(agent, 'recent_events', { limit: 100 }))
   for (const tool of LOOKS) note(tool, await outcome(agent, tool, { planId }))

@@ -59,7 +59,7 @@ test('the whole life of an exposure, its steps told on the way and its right nev
     expect(JSON.stringify([plan, applied, removed, steps, back, lines])).not.toContain(capability)
 })
 
-test('a refusal has its code, its advice and its checks', async () => {
+test.runIf(process.env.CAMPAIGN)('a refusal has its code, its advice and its checks', async () => {
   const refused: unknown = await outside.plan({ ...wanted('ill'), server: '253' }).catch((error) => error)
   expect(refused).toBeInstanceOf(Refusal)
   expect(refused).toMatchObject({

@@ -154,46 +154,49 @@ describe('a running lab', () => {
 })
 
 describe('the end of a lab', () => {
-  test('leaves no process and no port; a new start is refused beside processes of before, finds everything again, and gives up a service that keeps dying', async () => {
-    using folder = tempFolder()
-    const lost = Promise.withResolvers<Error>()
-    const options = { state: join(folder.path, 'lab'), place: await freePlace(), onServiceLost: lost.resolve }
-    const first = await startLab(options)
-    updateZone(first, 'add kept.lab.test 60 A 127.0.0.9')
-    const { lab: own, ...pids } = first.description.pids
-    expect(own).toBe(process.pid)
-    await first.stop()
-    expect(Object.values(pids).filter(isAlive)).toEqual([])
-    for (const { address, port } of listenersOf(addressesAt(options.place))) {
-      expect(await isPortFree(address, port), `${address}:${port}`).toBe(true)
-    }
-    expect(readJson(join(options.state, 'lab.json')).pids).toEqual({})
+  test.runIf(process.env.CAMPAIGN)(
+    'leaves no process and no port; a new start is refused beside processes of before, finds everything again, and gives up a service that keeps dying',
+    async () => {
+      using folder = tempFolder()
+      const lost = Promise.withResolvers<Error>()
+      const options = { state: join(folder.path, 'lab'), place: await freePlace(), onServiceLost: lost.resolve }
+      const first = await startLab(options)
+      updateZone(first, 'add kept.lab.test 60 A 127.0.0.9')
+      const { lab: own, ...pids } = first.description.pids
+      expect(own).toBe(process.pid)
+      await first.stop()
+      expect(Object.values(pids).filter(isAlive)).toEqual([])
+      for (const { address, port } of listenersOf(addressesAt(options.place))) {
+        expect(await isPortFree(address, port), `${address}:${port}`).toBe(true)
+      }
+      expect(readJson(join(options.state, 'lab.json')).pids).toEqual({})
 
-    const sleeper = spawn('sleep', ['60'])
-    onTestFinished(() => void sleeper.kill())
-    const ticks = readFileSync(`/proc/${sleeper.pid}/stat`, 'utf8').split(' ')[21]
-    const record = (startedAt: string | undefined) =>
-      writeFileSync(
-        join(options.state, 'processes.json'),
-        JSON.stringify([{ name: 'service', pid: sleeper.pid, startedAt }]),
-      )
-    record(ticks)
-    await expect(startLab(options)).rejects.toThrow(`left processes running: service (pid ${sleeper.pid})`)
-    // Another process has the id now.
-    record('1')
-    const secrets = readFileSync(first.description.adminTokenFile, 'utf8')
-    const second = await startLab(options)
-    try {
-      expect(addressOf('kept.lab.test', options.place.dnsPorts.primary)).toBe('127.0.0.9')
-      expect(readFileSync(second.description.adminTokenFile, 'utf8')).toBe(secrets)
-      expect(readFileSync(second.description.acme.ca, 'utf8').match(/BEGIN CERTIFICATE/g)).toHaveLength(2)
-      writeFileSync(join(options.state, 'drawbridge.yaml'), 'nonsense: true\n')
-      await expect(second.killService()).rejects.toThrow(/^The service died 6 times in 30 s .*nonsense/)
-      expect(await lost.promise).toBeInstanceOf(Error)
-    } finally {
-      await second.stop()
-    }
-  })
+      const sleeper = spawn('sleep', ['60'])
+      onTestFinished(() => void sleeper.kill())
+      const ticks = readFileSync(`/proc/${sleeper.pid}/stat`, 'utf8').split(' ')[21]
+      const record = (startedAt: string | undefined) =>
+        writeFileSync(
+          join(options.state, 'processes.json'),
+          JSON.stringify([{ name: 'service', pid: sleeper.pid, startedAt }]),
+        )
+      record(ticks)
+      await expect(startLab(options)).rejects.toThrow(`left processes running: service (pid ${sleeper.pid})`)
+      // Another process has the id now.
+      record('1')
+      const secrets = readFileSync(first.description.adminTokenFile, 'utf8')
+      const second = await startLab(options)
+      try {
+        expect(addressOf('kept.lab.test', options.place.dnsPorts.primary)).toBe('127.0.0.9')
+        expect(readFileSync(second.description.adminTokenFile, 'utf8')).toBe(secrets)
+        expect(readFileSync(second.description.acme.ca, 'utf8').match(/BEGIN CERTIFICATE/g)).toHaveLength(2)
+        writeFileSync(join(options.state, 'drawbridge.yaml'), 'nonsense: true\n')
+        await expect(second.killService()).rejects.toThrow(/^The service died 6 times in 30 s .*nonsense/)
+        expect(await lost.promise).toBeInstanceOf(Error)
+      } finally {
+        await second.stop()
+      }
+    },
+  )
 
   test('npm start prints the tour to its last line, and Ctrl-C ends everything that it started', async () => {
     using folder = tempFolder()
