@@ -43,10 +43,12 @@ const CAMPAIGNS = process.env.CAMPAIGN
       'test/browser/pictures.test.ts',
       'test/faults/crash/{crash-repair,takeover-walk}.test.ts',
       'test/faults/instances/{database-lost,two-instances}.test.ts',
-      'test/faults/{foreign-store,interleaving,secondary-outage}.test.ts',
+      'test/faults/{certificate-authority,disk,dns,foreign-store,interleaving}.test.ts',
+      'test/faults/{refused-removal,secondary-outage}.test.ts',
       'test/real/edge/edge-layout.test.ts',
-      'test/real/keep/{backup-restore,behind-agents}.test.ts',
+      'test/real/keep/{backup-restore,behind-agents,rebuild}.test.ts',
       'test/real/status/monitor-instances.test.ts',
+      'test/security/capabilities/certificate-budget.test.ts',
     ]
 
 export default defineConfig({

@@ -43,12 +43,23 @@ const swaggerFolder = {
   },
 }
 
+/** @fastify/static lists the files of a folder with it when told to. Nothing here does, and to load it took 30 ms of each start. */
+const noGlob = {
+  name: 'no-glob',
+  enforce: 'pre',
+  resolveId: (id) => (id === 'glob' ? '\0no-glob' : null),
+  load: (id) =>
+    id === '\0no-glob'
+      ? `export const glob = () => { throw new Error('Folders are served by wildcard routes.') }`
+      : null,
+}
+
 await build({
   root: SOURCES,
   configFile: false,
   logLevel: 'error',
   publicDir: false,
-  plugins: [leanHttp, swaggerFolder],
+  plugins: [leanHttp, noGlob, swaggerFolder],
   build: {
     ssr: true,
     outDir: join(ROOT, 'dist/service'),

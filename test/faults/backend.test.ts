@@ -72,7 +72,7 @@ const HOSTILE: Readonly<Record<string, (socket: Socket) => unknown>> = {
   },
 }
 
-test.each(TLS)(
+test.runIf(process.env.CAMPAIGN).each(TLS)(
   'a backend that is hostile only through the edge (tls: %s): every apply ends and is put back, and other hosts stay',
   { timeout: 90_000 },
   async (tls) => {

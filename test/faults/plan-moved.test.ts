@@ -30,20 +30,26 @@ const inZone = (config: ServiceConfig, change: Record<string, unknown>): Service
   return { ...config, zones: { 'lab.test': { ...zones['lab.test'], ...change } } }
 }
 
-test.each([
+const FORBIDDEN = [
   ['port', 'port_not_allowed', (config: ServiceConfig) => ({ ...config, ports: { allowed: ['4000-5000'] } })],
   [
     'server',
     'server_not_allowed',
     (config: ServiceConfig) => ({ ...config, servers: { ...section(config, 'servers'), targets: ['23', '253'] } }),
   ],
-])('an apply is refused when the policy no longer allows its %s: %s', async (subdomain, code, configure) => {
-  const before = await world(lab)
-  const planId = planFor(subdomain)
-  await lab.restartService(configure)
-  expectFailure(await run(lab, planId), 422, code, 'check')
-  await expectPutBack(lab, planId, before)
-})
+] as const
+const SOME_FORBIDDEN = process.env.CAMPAIGN ? FORBIDDEN : FORBIDDEN.slice(0, 1)
+
+test.each(SOME_FORBIDDEN)(
+  'an apply is refused when the policy no longer allows its %s: %s',
+  async (subdomain, code, configure) => {
+    const before = await world(lab)
+    const planId = planFor(subdomain)
+    await lab.restartService(configure)
+    expectFailure(await run(lab, planId), 422, code, 'check')
+    await expectPutBack(lab, planId, before)
+  },
+)
 
 test.runIf(process.env.CAMPAIGN)('an apply is refused when the zone is no longer managed', async () => {
   const planId = planFor('homeless')
@@ -90,7 +96,7 @@ test.runIf(process.env.CAMPAIGN)('a changed server address makes the plan stale,
 describe('with the first configuration again', () => {
   beforeAll(() => lab.restartService())
 
-  test.each(['port', 'server'])('the plan that the policy forbade because of its %s can be applied', (subdomain) =>
+  test.each(SOME_FORBIDDEN)('the plan that the policy forbade because of its %s can be applied', (subdomain) =>
     expectApplicable(lab, planFor(subdomain)),
   )
 

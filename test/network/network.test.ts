@@ -24,8 +24,8 @@ suite(isRoot() ? 'the network' : 'the network (skipped: only root may make names
     cables(() => network)
     cutConnections(() => network)
     crashes(() => network)
+    supervision(() => network)
   }
-  supervision(() => network)
 
   test('leaves no process and no namespace when it is asked to end', async () => {
     const { machines } = network.description

@@ -103,7 +103,7 @@ async function useLayout(layout: string) {
   await until(`the edge has ${layout}`, () => layoutOf() === layout, 60_000)
 }
 
-describe.each(['lines', 'blocks'])('with the layout %s', (layout) => {
+describe.each(process.env.CAMPAIGN ? ['lines', 'blocks'] : ['lines'])('with the layout %s', (layout) => {
   beforeAll(async () => {
     await tuned(undefined)
     await useLayout(layout)
