@@ -8,7 +8,7 @@ const ROOT = resolve(import.meta.dirname, '..')
 const SOURCES = join(ROOT, 'src')
 
 /** Packages with files of their own beside the code, and packages that few installations use. They are loaded from node_modules. */
-const NOT_BUNDLED = ['@modelcontextprotocol/sdk', 'better-sqlite3', 'openapi-fetch', 'pg', 'pino', 'undici', 'zod']
+const NOT_BUNDLED = ['@modelcontextprotocol/sdk', 'better-sqlite3', 'openapi-fetch', 'pg', 'pino', 'undici']
 
 /**
  * An ES import of node:http reads every export, also WebSocket, for which Node loads a whole HTTP client. That took 60 ms of each
