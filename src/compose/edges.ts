@@ -91,7 +91,7 @@ function localAccess(settings: EdgeSettings, world: ReturnType<typeof siteWorldO
     reader,
     preflight,
     site: async (host) => {
-      const found = findSite(settings, host, world)
+      const found = await findSite(settings, host, world)
       return found ? { kind: 'site', ...found } : { kind: 'none' }
     },
     visitor: (limitMs) => edgeVisitor(limitMs, clock),

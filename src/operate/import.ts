@@ -48,17 +48,21 @@ interface Row {
   readonly host: string
   readonly adoptable: boolean
   readonly files: readonly string[]
+  readonly changed: readonly SiteFinding[]
   readonly lost: readonly SiteFinding[]
   readonly refused: readonly SiteFinding[]
   readonly exposure?: ListedExposure
 }
 
-function rowOf({ host, backend, tls, options, files, lost, refused }: Adoption, zones: readonly string[]): Row {
+function rowOf(
+  { host, backend, tls, options, files, changed, lost, refused }: Adoption,
+  zones: readonly string[],
+): Row {
   const isInZone = zones.some((zone) => host.endsWith(`.${zone}`) && !host.slice(0, -zone.length - 1).includes('.'))
   const outside = { directive: 'server_name', file: files[0] ?? '', line: 0, sentence: NOT_IN_ZONE }
   const reasons = isInZone ? refused : [...refused, outside]
   const adoptable = reasons.length === 0 && backend !== undefined
-  const row = { host, adoptable, files, lost, refused: reasons }
+  const row = { host, adoptable, files, changed, lost, refused: reasons }
   return adoptable ? { ...row, exposure: { host, ...backend, health: '/', tls, ...(options && { options }) } } : row
 }
 
@@ -72,7 +76,7 @@ function reportLines(
   isServed: boolean,
 ): string[] {
   const widest = Math.max(0, ...rows.map(({ host }) => host.length))
-  const lines = rows.flatMap(({ host, adoptable, lost, refused, exposure }) => {
+  const lines = rows.flatMap(({ host, adoptable, changed, lost, refused, exposure }) => {
     const word = adoptable ? (lost.length > 0 ? 'with loss' : 'yes') : 'no'
     const tone = adoptable ? (lost.length > 0 ? 'careful' : 'good') : 'bad'
     const head = `${screen.paint(tone, word.padEnd(11))}${host.padEnd(widest + 2)}`
@@ -80,14 +84,12 @@ function reportLines(
     const target = exposure
       ? `server ${exposure.server}, port ${exposure.port}${exposure.tls ? ', HTTPS' : ''}`
       : 'cannot be adopted'
-    const why = [...(adoptable ? lost : refused)].flatMap((each) =>
-      hanging(
-        ' '.repeat(width),
-        width,
-        `${each.directive}, ${each.file}${each.line > 0 ? `:${each.line}` : ''}: ${each.sentence}`,
-        screen.columns,
-      ),
-    )
+    const listed = (findings: readonly SiteFinding[], word: string) =>
+      findings.flatMap(({ directive, file, line, sentence }) => {
+        const place = `${directive}, ${file}${line > 0 ? `:${line}` : ''}`
+        return hanging(' '.repeat(width), width, `${word}${place}: ${sentence}`, screen.columns)
+      })
+    const why = adoptable ? [...listed(lost, 'lost: '), ...listed(changed, 'changed: ')] : listed(refused, '')
     const command = `drawbridge adopt ${host}${lost.length > 0 ? ' --accept-loss' : ''}`
     // Not wrapped: a person copies it.
     const next = isServed && adoptable ? [`${' '.repeat(width)}${command}`] : []

@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config.ts'
 import { judgeProxyManager } from '../../edge/adopt/proxy-manager.ts'
-import { judgeSites, type Sites, sitesOfEdge, sitesOfFolder } from '../../edge/adopt/sites.ts'
+import { judgeSites } from '../../edge/adopt/rehearsed.ts'
+import { type Sites, sitesOfEdge, sitesOfFolder } from '../../edge/adopt/sites.ts'
 import { takeOut } from '../../edge/adopt/take-out.ts'
 import { testWithout } from '../../edge/adopt/test-without.ts'
 import { refusalSentence } from '../../edge/reading/refusal.ts'
@@ -19,7 +20,8 @@ export async function nginxSites(config: Config, folder: string | undefined, tes
   if (folder !== undefined && tests)
     throw new UsageError('--test is for the nginx of this machine. Leave the folder out.')
   const sites = folder === undefined && edge ? sitesOfEdge(edge) : sitesOfFolder(folder ?? '')
-  const adoptions = judgeSites(sites, { ...siteWorldOf(config), listen: edge?.listen })
+  const world = { ...siteWorldOf(config), listen: edge?.listen }
+  const adoptions = await judgeSites(sites, world, { binary: edge?.binary ?? 'nginx', clock: systemClock })
   if (!tests || !edge) return { adoptions, unreadable: sites.unreadable }
   const tested: Adoption[] = []
   for (const adoption of adoptions) tested.push(await testedOn({ ...edge, clock: systemClock }, sites, adoption))

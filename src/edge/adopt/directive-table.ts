@@ -1,7 +1,7 @@
 /** What adopting a site means for one of its directives. `same`: an exposure answers as the directive makes the site answer. */
 export type DirectiveVerdict =
   | { readonly kind: 'same' }
-  | { readonly kind: 'lost' | 'refused'; readonly sentence: string }
+  | { readonly kind: 'changed' | 'lost' | 'refused'; readonly sentence: string; readonly told?: readonly string[] }
 
 const LOGS = 'The host has no log of its own any more.'
 const TLS = 'TLS is set up for all hosts of Drawbridge together.'
@@ -16,6 +16,10 @@ const STATIC = 'It answers from files and not from a backend.'
 const OTHER_PROTOCOL = 'Its backend does not speak HTTP.'
 const PROGRAM = 'It answers by a program inside of nginx.'
 const REWRITES = 'It decides by the request what is answered.'
+const ODD_NAMES = 'Headers of requests with odd names are passed on as the http block says.'
+const SLASHES = 'Several slashes in a path are treated as the http block says.'
+const BODIES = 'The largest body of a request is that of the whole host.'
+const REDIRECTS = 'Redirects of the backend to its own address lead to the host, and others are passed on as they are.'
 const BACKEND_TLS = 'Its backend is asked by HTTPS with settings of its own.'
 
 /** The first pattern that a name matches decides. */
@@ -23,7 +27,8 @@ const TABLE: readonly (readonly [RegExp, DirectiveVerdict['kind'], string?])[] =
   [/^(log_not_found|log_subrequest|server_name_in_redirect|port_in_redirect|absolute_redirect|root|index)$/, 'same'],
   [/^(default_type|types|proxy_http_version|tcp_nodelay|tcp_nopush|sendfile|http2)$/, 'same'],
   [/^(access_log|error_log|rewrite_log)$/, 'lost', LOGS],
-  [/^ssl_(verify_|client_|crl|ocsp|reject_|trusted_certificate$)/, 'refused', RESTRICTS],
+  // A trusted certificate restricts nobody by itself: what asks visitors for a certificate does.
+  [/^ssl_(verify_|client_|crl|ocsp|reject_)/, 'refused', RESTRICTS],
   [/^(ssl_|http3|quic_)/, 'lost', TLS],
   [/^(gzip|gunzip|brotli|zstd)/, 'lost', COMPRESSION],
   [/^(error_page|recursive_error_pages|proxy_intercept_errors)$/, 'lost', ERRORS],
@@ -37,7 +42,9 @@ const TABLE: readonly (readonly [RegExp, DirectiveVerdict['kind'], string?])[] =
     'lost',
     BUFFERS,
   ],
-  [/^proxy_(buffering|request_buffering|ignore_client_abort|pass_request_)/, 'lost', BUFFERS],
+  [/^proxy_(buffering|request_buffering|ignore_client_abort)/, 'lost', BUFFERS],
+  [/^proxy_redirect$/, 'lost', REDIRECTS],
+  [/^client_max_body_size$/, 'lost', BODIES],
   [
     /^(client_|keepalive|send_timeout|send_lowat|large_client_header|connection_pool|request_pool|lingering_)/,
     'lost',
@@ -48,11 +55,9 @@ const TABLE: readonly (readonly [RegExp, DirectiveVerdict['kind'], string?])[] =
     'lost',
     BUFFERS,
   ],
-  [
-    /^(underscores_in_headers|ignore_invalid_headers|merge_slashes|msie_|chunked_transfer_encoding|max_ranges)/,
-    'lost',
-    BUFFERS,
-  ],
+  [/^(underscores_in_headers|ignore_invalid_headers)$/, 'lost', ODD_NAMES],
+  [/^merge_slashes$/, 'lost', SLASHES],
+  [/^(msie_|chunked_transfer_encoding|max_ranges)/, 'lost', HEADERS],
   [
     /^(allow|deny|satisfy|auth_|internal$|limit_except|valid_referers|secure_link|geo|modsecurity|naxsi)/,
     'refused',
@@ -68,27 +73,16 @@ const UNKNOWN = 'Drawbridge does not know what it does.'
 
 export function verdictOf(name: string): DirectiveVerdict {
   const [, kind, sentence = UNKNOWN] = TABLE.find(([pattern]) => pattern.test(name)) ?? [undefined, 'refused']
-  return kind === 'same' ? { kind } : { kind, sentence }
+  return kind === 'same' ? { kind } : { kind, sentence, told: TOLD.find(([those]) => those === sentence)?.[1] ?? [] }
 }
 
-const FORWARDED = 'The backend gets the headers of the request that Drawbridge sets, and no others.'
-
-/** The headers of a request that an exposure sets itself. */
-const SET_ALREADY =
-  /^(x-real-ip|x-forwarded-(for|proto|host|scheme)|upgrade|connection|forwarded|proxy|x-scheme|range|if-range)$/
-const CREDENTIALS =
-  /^(authorization|proxy-authorization|cookie|remote-user|x-remote-user|x-auth|x-api-key|x-forwarded-user)/
-
-/** What becomes of a `proxy_set_header`. */
-export function requestHeaderVerdict(header: string, value: string, host: string): DirectiveVerdict {
-  const name = header.toLowerCase()
-  if (name === 'host') {
-    const isVisitors = ['$host', '$http_host', '$server_name', '$host:$server_port', host].includes(value.toLowerCase())
-    return isVisitors
-      ? { kind: 'same' }
-      : { kind: 'refused', sentence: 'The backend gets another Host than the visitor sends.' }
-  }
-  if (CREDENTIALS.test(name))
-    return { kind: 'refused', sentence: 'The backend gets a credential that an exposure does not have.' }
-  return SET_ALREADY.test(name) ? { kind: 'same' } : { kind: 'lost', sentence: FORWARDED }
-}
+/** The differences that a sentence tells, as a rehearsal names them. `*`: every name. */
+const TOLD: readonly (readonly [string, readonly string[]])[] = [
+  [COMPRESSION, ['answer content-encoding', 'answer vary', 'answer etag', 'answer accept-ranges', 'body', 'status']],
+  [HEADERS, ['answer *']],
+  [ERRORS, ['status', 'answer *', 'body']],
+  [BODIES, ['upload']],
+  [ODD_NAMES, ['request *']],
+  [SLASHES, ['path', 'status']],
+  [REDIRECTS, ['answer location', 'answer refresh']],
+]

@@ -4,8 +4,9 @@ import type { FoundSite, NamedFinding } from '../../model/options/adoption.ts'
 import { EdgeFault } from '../contract.ts'
 import type { EdgeSettings } from '../settings.ts'
 import { namesOf, type SiteWorld } from './judge-site.ts'
+import { judgeHosts } from './rehearsed.ts'
 import type { SiteDirective } from './site-text.ts'
-import { type GivenWorld, judgeHost, type Sites, serversOf, sitesOfEdge } from './sites.ts'
+import { type GivenWorld, type Sites, serversOf, sitesOfEdge } from './sites.ts'
 import { withoutBlocks } from './take-out.ts'
 
 /** One file of a site, before and after its server blocks were taken out. */
@@ -32,18 +33,17 @@ const textDigest = (blocks: readonly SiteDirective[]): string =>
   sha256(JSON.stringify(blocks.map(({ path, start, end }) => [path, readFileSync(path, 'utf8').slice(start, end)])))
 
 /** The site of a host. Undefined if no hand-written server block names the host. */
-export function findSite(
-  settings: Pick<EdgeSettings, 'config' | 'folder' | 'listen'>,
+export async function findSite(
+  settings: Pick<EdgeSettings, 'config' | 'folder' | 'listen' | 'binary' | 'clock'>,
   host: string,
   world: Omit<GivenWorld, 'listen'>,
-): FoundSite | undefined {
+): Promise<FoundSite | undefined> {
   const sites = sitesOfEdge(settings)
   const servers = serversOf(host, sites)
   if (servers.length === 0) return undefined
-  const { carried, changed, lost, refused, ...site } = judgeHost(host, sites, {
-    ...world,
-    listen: settings.listen,
-  })
+  const [adoption] = await judgeHosts([host], sites, { ...world, listen: settings.listen }, settings)
+  if (!adoption) return undefined
+  const { carried, changed, lost, refused, ...site } = adoption
   const why = whyNotTakenOut(host, sites, settings.config)
   const { backend, tls, options } = site
   return {

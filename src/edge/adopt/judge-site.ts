@@ -3,7 +3,9 @@ import type { Adoption, SiteFinding } from '../../model/options/adoption.ts'
 import type { ExposureOptions } from '../../model/options/grammar.ts'
 import { parseListens } from '../reading/text/listen.ts'
 import type { NamedFiles } from '../settings.ts'
-import { requestHeaderVerdict, verdictOf } from './directive-table.ts'
+import { verdictOf } from './directive-table.ts'
+import { isAlways, isForPlain, redirectOf } from './redirects.ts'
+import { judgeRequestHeaders } from './request-headers.ts'
 import { type Level, type ReadSiteOptions, SiteOptions } from './site-options.ts'
 import type { SiteDirective } from './site-text.ts'
 
@@ -26,8 +28,16 @@ export interface SiteWorld {
 export const namesOf = ({ block = [] }: SiteDirective): readonly string[] =>
   block.filter(({ name }) => name === 'server_name').flatMap(({ args }) => args.map((arg) => arg.toLowerCase()))
 
+/** What an exposure can say of a site, and the differences that its findings tell, as a rehearsal names them. */
+export interface JudgedSite {
+  readonly adoption: Adoption
+  readonly told: ReadonlySet<string>
+  /** The paths of further locations that the backend answers. */
+  readonly paths: readonly string[]
+}
+
 /** What an exposure can say of the server blocks of a host. Nothing is read but what is given. */
-export function judgeSite(host: string, blocks: readonly SiteDirective[], world: SiteWorld): Adoption {
+export function judgeSite(host: string, blocks: readonly SiteDirective[], world: SiteWorld): JudgedSite {
   const judge = new SiteJudge(host, world)
   judge.name(blocks)
   judge.around(world.http ?? [])
@@ -44,13 +54,22 @@ interface Backend {
   readonly port: number
 }
 
+/** The blocks around a directive, outermost first: the http block, the server, locations. */
+type Chain = readonly (readonly SiteDirective[])[]
+
+/** Whom a block serves: visitors with TLS, without, or both. */
+type Served = 'tls' | 'plain' | 'both'
+
 class SiteJudge {
   readonly #host: string
   readonly #world: SiteWorld
+  readonly #http: readonly SiteDirective[]
   readonly #carried: SiteFinding[] = []
   readonly #changed: SiteFinding[] = []
   readonly #lost: SiteFinding[] = []
   readonly #refused: SiteFinding[] = []
+  readonly #told = new Set<string>()
+  readonly #paths = new Set<string>()
   readonly #backends = new Map<string, Backend>()
   #tls = false
   #certificate: Partial<Record<'certificateFile' | 'keyFile', string>> = {}
@@ -59,26 +78,31 @@ class SiteJudge {
   /** The first request of a backend by HTTPS. */
   #securePass: SiteDirective | undefined
   #block: SiteOptions
+  #served: Served = 'plain'
+  /** Where the block asks its backend, and whether it passes upgrades on there. */
+  #upgrading: { readonly pass: SiteDirective; readonly websocket: boolean }[] = []
   readonly #optionsOf: { readonly tls: boolean; readonly read: ReadSiteOptions }[] = []
 
   constructor(host: string, world: SiteWorld) {
     this.#host = host
     this.#world = world
+    this.#http = world.http ?? []
     this.#block = new SiteOptions(host)
   }
 
-  result(blocks: readonly SiteDirective[]): Adoption {
+  result(blocks: readonly SiteDirective[]): JudgedSite {
     const [backend, ...others] = this.#backends.values()
     const [first] = blocks
     if (first && others.length > 0) this.#refuse(first, 'Its paths are answered by several backends.')
     if (first && !backend && this.#refused.length === 0) this.#refuse(first, 'It has no backend.')
     if (first && this.#redirects && !this.#tls)
       this.#refuse(first, 'It redirects to HTTPS, which this nginx does not serve for it.')
-    if (this.#plainProxy && this.#tls) this.#lose(this.#plainProxy, 'HTTP is redirected to HTTPS.')
+    if (this.#plainProxy && this.#tls) this.#lose(this.#plainProxy, 'HTTP is redirected to HTTPS.', REDIRECTED)
+    if (this.#tls) this.#tellTls(blocks)
     const options = this.#options()
     if (this.#securePass && !options?.backendTls) this.#refuse(this.#securePass, UNCHECKED)
     const { certificateFile, keyFile } = this.#certificate
-    return {
+    const adoption = {
       host: this.#host,
       ...(backend && others.length === 0 && { backend }),
       tls: this.#tls,
@@ -92,6 +116,7 @@ class SiteJudge {
       lost: inOrder(this.#lost),
       refused: inOrder(this.#refused),
     }
+    return { adoption, told: this.#told, paths: [...this.#paths] }
   }
 
   name([first]: readonly SiteDirective[]): void {
@@ -121,16 +146,40 @@ class SiteJudge {
     for (const each of unreadIn(block)) this.#refuse(each, notRead(each.unread ?? ''))
     const others = namesOf(server).filter((name) => name !== this.#host)
     if (others.length > 0) this.#refuse(server, 'The same block serves other names as well.')
-    const tls = this.#listens(server)
-    const isRedirected = block.some((each) => each.name === 'if' && isForPlain(each) && this.#isRedirect(each))
+    this.#served = this.#listens(server)
+    const tls = this.#served
+    const isRedirected = block.some((each) => each.name === 'if' && isForPlain(each) && this.#redirectOf(each))
     this.#block = new SiteOptions(this.#host, this.#world.named, () => this.#securePass !== undefined)
-    const answer = this.#content(block, variablesIn(block, new Map()), server, [])
+    this.#upgrading = []
+    const answer = this.#content([this.#http, block], variablesIn(block, new Map()), server)
     if (answer.kind === 'redirect') this.#redirects = true
     if (answer.kind === 'none') this.#refuse(server, STATIC_ROOT)
     if (answer.kind === 'proxy' && tls !== 'tls' && !isRedirected) this.#plainProxy = server
     if (answer.kind === 'proxy' && tls !== 'plain') this.#tls = true
-    if (answer.kind === 'proxy') this.#optionsOf.push({ tls: tls !== 'plain', read: this.#block.read() })
-    else for (const each of this.#block.directives) this.#lose(each, 'The redirect is answered by Drawbridge.')
+    if (answer.kind !== 'proxy') {
+      for (const each of this.#block.directives) this.#lose(each, REDIRECT_ANSWERED, 'http answer *')
+      return
+    }
+    for (const each of this.#http) this.#block.take(each, 'http')
+    this.#judgeAround(block)
+    this.#optionsOf.push({ tls: tls !== 'plain', read: this.#block.read(this.#websocket()) })
+  }
+
+  /** One path with upgrades is enough: without them it would fail, and the others hardly notice. */
+  #websocket(): boolean {
+    const isUpgrading = this.#upgrading.some(({ websocket }) => websocket)
+    for (const { pass, websocket } of this.#upgrading)
+      if (websocket !== isUpgrading)
+        this.#change(pass, EVERY_UPGRADE, 'upgrade', 'request upgrade', 'request connection')
+    return isUpgrading
+  }
+
+  /** What an entry does not inherit from the http block, because it has such directives itself. */
+  #judgeAround(block: readonly SiteDirective[]): void {
+    const inside = [...block, ...block.filter(({ name }) => name === 'location').flatMap((each) => each.block ?? [])]
+    for (const each of this.#http)
+      if (/^proxy_(hide_header|redirect)$/.test(each.name) && !inside.some(({ name }) => name === each.name))
+        this.#other(each, undefined, [])
   }
 
   /** The options of the site. A block for visitors without TLS beside one with TLS becomes a redirect, which has none. */
@@ -143,25 +192,26 @@ class SiteJudge {
       for (const each of other.read.carried) this.#lose(each, 'Another server block of the host has other settings.')
     for (const { carried, changed, unsaid } of [decides, ...others].map(({ read }) => read)) {
       for (const each of carried) this.#carry(each)
-      for (const { directive, sentence } of changed) this.#changed.push(finding(directive, sentence))
+      for (const { directive, sentence, told = [] } of changed) this.#change(directive, sentence, ...told)
       for (const each of unsaid) this.#judge(each, verdictOf(each.name))
     }
     const { options } = decides.read
     if (this.#tls || !options?.headers?.hsts) return options
     // No browser heeds it without TLS.
+    this.#told.add('answer strict-transport-security')
     const { hsts: _, ...headers } = options.headers
     const { headers: __, ...rest } = options
     const left = { ...rest, ...(Object.keys(headers).length > 0 && { headers }) }
     return Object.keys(left).length > 0 ? left : undefined
   }
 
-  /** Whether a block is for visitors with TLS, without, or for both. */
-  #listens(server: SiteDirective): 'tls' | 'plain' | 'both' {
+  #listens(server: SiteDirective): Served {
     const lines = (server.block ?? []).filter(({ name }) => name === 'listen')
     const places = placesOf(server)
     const { http, https } = this.#world.ports
     const bad = places.some(({ port, isTls }) => port !== (isTls ? https : http))
-    if (bad) this.#refuse(lines[0] ?? server, `It listens on other ports than ${http} and ${https}.`)
+    if (bad || (places.length === 0 && http !== 80))
+      this.#refuse(lines[0] ?? server, `It listens on other ports than ${http} and ${https}.`)
     if (places.some(({ isDefault }) => isDefault))
       this.#refuse(lines[0] ?? server, 'It is the default server, and answers for names that no other block has.')
     if (places.some(({ isProxied }) => isProxied))
@@ -173,46 +223,54 @@ class SiteJudge {
 
   /** A socket of both families is shared with the site; our servers come to one of IPv6 alone only if the configuration says so. */
   #tellIpv6(lines: readonly SiteDirective[]): void {
-    const { listen } = this.#world
+    const { listen = [] } = this.#world
     const alone = lines.find(({ args }) => args[0]?.startsWith('[') && !args.includes('ipv6only=off'))
-    if (!alone || !listen || listen.some((address) => address.includes(':'))) return
-    this.#changed.push(finding(alone, 'Drawbridge listens on no IPv6 address: such visitors reach another server.'))
+    if (!alone || listen.some((address) => address.includes(':'))) return
+    this.#change(alone, 'Drawbridge listens on no IPv6 address: such visitors reach another server.')
+  }
+
+  /** What every host with TLS gets by being exposed. */
+  #tellTls(blocks: readonly SiteDirective[]): void {
+    const secure = blocks.find((block) => isForTls(placesOf(block)))
+    if (!secure) return
+    const inside = secure.block ?? []
+    const line = inside.find(({ name, args }) => name === 'listen' && args.includes('ssl')) ?? secure
+    const speaksHttp2 = inside.some(
+      ({ name, args }) => (name === 'listen' && args.includes('http2')) || (name === 'http2' && args[0] === 'on'),
+    )
+    this.#change(line, speaksHttp2 ? HTTP2_IF : HTTP2_TOO)
+    if (!blocks.some((block) => isForPlainText(placesOf(block)))) this.#change(line, PORT_80)
   }
 
   /** The directives of a server, or of a location with the same backend. */
-  #content(
-    block: readonly SiteDirective[],
-    variables: Variables,
-    around: SiteDirective,
-    outer: readonly SiteDirective[],
-  ): Answer {
+  #content(chain: Chain, variables: Variables, around: SiteDirective): Answer {
     let answer: Answer = { kind: 'none' }
-    const redirect = block.find((each) => this.#isRedirect(each))
-    const passes = block.filter(({ name }) => name === 'proxy_pass')
+    const block = chain.at(-1) ?? []
+    const redirect = block.find((each) => this.#redirectOf(each) !== undefined)
     for (const each of block) {
       const { name } = each
       if (each.unread !== undefined) continue
       if (name === 'listen' || name === 'server_name' || name === 'ssl' || name === 'set') continue
       if (name === 'ssl_certificate' || name === 'ssl_certificate_key') this.#certificateFile(each)
       else if (name === 'location') {
-        const inner = this.#location(each, variables, block)
+        const inner = this.#location(each, variables, chain)
         if (inner && answer.kind !== 'redirect') answer = inner
       } else if (name === 'proxy_pass') {
         this.#proxyPass(each, variables, around)
+        this.#requestHeaders(each, chain)
         if (answer.kind !== 'redirect') answer = { kind: 'proxy' }
-      } else if (name === 'proxy_set_header') this.#requestHeader(each)
+      } else if (name === 'proxy_set_header' || name === 'proxy_http_version') continue
       else if (redirect && (each === redirect || isEndOfRedirect(each))) {
-        if (each === redirect) this.#redirect(each)
-        if (name !== 'if' || isAlways(each)) answer = { kind: 'redirect' }
+        if (each === redirect) this.#redirect(each, around.name === 'server')
+        if (name !== 'if' || isAlways(each, this.#host)) answer = { kind: 'redirect' }
         else this.#redirects = true
-      } else this.#other(each, levelOf(around))
+      } else this.#other(each, levelOf(around), chain)
     }
-    if (passes[0] && !setsHost(block, outer)) this.#lose(passes[0], OWN_HOST)
     return answer
   }
 
   /** The answer of the location, if it is the one for `/`. */
-  #location(location: SiteDirective, variables: Variables, outer: readonly SiteDirective[]): Answer | undefined {
+  #location(location: SiteDirective, variables: Variables, chain: Chain): Answer | undefined {
     const { args, block = [] } = location
     const isMain = isForAll(location)
     const inner = variablesIn(block, variables)
@@ -236,30 +294,52 @@ class SiteJudge {
       return undefined
     }
     if (!hasOwnAnswer && !isMain) return undefined
-    const answer = this.#content(block, inner, location, outer)
+    const path = args.at(-1) ?? ''
+    if (!isMain && /^\/[\w./-]*$/.test(path) && !/^~/.test(args[0] ?? '')) this.#paths.add(path)
+    const answer = this.#content([...chain, block], inner, location)
     return isMain ? answer : undefined
   }
 
   #proxyPass(pass: SiteDirective, variables: Variables, around: SiteDirective): void {
-    const found = this.#authorityOf(filled(pass.args[0] ?? '', variables), around)
+    const written = pass.args[0] ?? ''
+    const found = this.#authorityOf(filled(written, variables), around)
     if ('refused' in found) this.#refuse(pass, found.refused)
-    else this.#backend(pass, found.authority, found.isHttps)
+    // With a variable the path of the address replaces that of the request.
+    else if (found.hasPath && written.includes('$')) this.#refuse(pass, OTHER_PATH)
+    else {
+      if (found.hasPath) this.#change(pass, NORMALISED, 'path')
+      if (written.includes('$') || found.isUpstream)
+        this.#change(pass, OWN_REDIRECTS, 'answer location', 'answer refresh')
+      this.#backend(pass, found.authority, found.isHttps)
+    }
   }
 
   /** The address and port of the one server behind a URL. */
   #authorityOf(
     url: string,
     around: SiteDirective,
-  ): { readonly authority: string; readonly isHttps: boolean } | { readonly refused: string } {
+  ):
+    | {
+        readonly authority: string
+        readonly isHttps: boolean
+        readonly hasPath: boolean
+        readonly isUpstream: boolean
+      }
+    | { readonly refused: string } {
     const [, protocol, authority = '', uri = ''] = /^(https?):\/\/([^/]+)(\/.*)?$/.exec(url) ?? []
     if (url.includes('$')) return { refused: 'The address of its backend depends on the request.' }
     if (protocol === undefined || authority.startsWith('unix'))
       return { refused: 'Its backend has no address and port.' }
     const isWhole = uri === '' || (uri === '/' && around.name === 'location' && around.args.at(-1) === '/')
-    if (!isWhole) return { refused: 'The backend is asked for another path than the visitor asks for.' }
+    if (!isWhole) return { refused: OTHER_PATH }
     const upstream = this.#world.upstreams.get(authority)
     if (upstream && upstream.length !== 1) return { refused: 'Several backends share the requests.' }
-    return { authority: upstream?.[0] ?? authority, isHttps: protocol === 'https' }
+    return {
+      authority: upstream?.[0] ?? authority,
+      isHttps: protocol === 'https',
+      hasPath: uri !== '',
+      isUpstream: upstream !== undefined,
+    }
   }
 
   #backend(pass: SiteDirective, authority: string, isHttps: boolean): void {
@@ -274,14 +354,21 @@ class SiteJudge {
     this.#backends.set(`${server} ${port}`, { server, port: Number(port) })
     this.#carried.push(finding(pass, `Its backend is server ${server}, port ${port}.`))
     if (address?.startsWith('127.') || address === '::1')
-      this.#changed.push(
-        finding(pass, `The backend is asked by the address of server ${server} and not by the loopback.`),
-      )
+      this.#change(pass, `The backend is asked by the address of server ${server} and not by the loopback.`)
   }
 
-  #requestHeader(directive: SiteDirective): void {
-    const [header = '', value = ''] = directive.args
-    this.#judge(directive, requestHeaderVerdict(header, value, this.#host))
+  /** The headers in effect for a location: the innermost block that sets one has none of those around it. */
+  #requestHeaders(pass: SiteDirective, chain: Chain): void {
+    const scheme = this.#served === 'plain' ? 'http' : 'https'
+    const { findings, websocket } = judgeRequestHeaders({
+      ...{ pass, host: this.#host, scheme },
+      headers: innermost(chain, 'proxy_set_header'),
+      version: innermost(chain, 'proxy_http_version').at(-1)?.args[0] ?? '1.0',
+      isUsualPort: this.#world.ports[scheme] === (scheme === 'http' ? 80 : 443),
+    })
+    this.#upgrading.push({ pass, websocket })
+    const tell = { carried: this.#carry, changed: this.#change, lost: this.#lose, refused: this.#refuse }
+    for (const { kind, directive, sentence, told } of findings) tell[kind](directive, sentence, ...told)
   }
 
   #certificateFile({ name, args: [file = ''] }: SiteDirective): void {
@@ -289,38 +376,60 @@ class SiteJudge {
     this.#certificate[field] ??= file
   }
 
-  #redirect(directive: SiteDirective): void {
-    this.#changed.push(finding(directive, 'HTTP is redirected to HTTPS with status 308.'))
+  #redirectOf(directive: SiteDirective) {
+    return redirectOf(directive, this.#host, this.#world.ports.https)
   }
 
-  #other(directive: SiteDirective, level: Level | undefined): void {
+  /** `isAtOnce`: the server redirects before it looks for a location, and so before it looks at the size of a body. */
+  #redirect(directive: SiteDirective, isAtOnce: boolean): void {
+    if (isAtOnce) this.#change(directive, LARGE_BODIES, 'http upload')
+    const redirect = this.#redirectOf(directive)
+    if (redirect?.hasOtherStatus)
+      this.#change(directive, 'HTTP is redirected to HTTPS with status 308.', 'redirect status')
+    if (redirect?.hasOtherTarget) this.#change(directive, TARGET_AS_SENT, 'redirect target')
+  }
+
+  #other(directive: SiteDirective, level: Level | undefined, chain: Chain): void {
     const { name, args } = directive
     if (level && this.#block.take(directive, level)) return
-    const isSame = SAME_VALUES[name]?.includes(args[0]?.toLowerCase() ?? '') ?? false
-    this.#judge(directive, isSame ? { kind: 'same' } : verdictOf(name))
+    const value = args[0]?.toLowerCase() ?? ''
+    if (name === 'proxy_redirect' && value === 'off')
+      this.#change(directive, OWN_REDIRECTS, 'answer location', 'answer refresh')
+    // Restricts nobody where nobody is restricted around it.
+    else if (name === 'allow' && value === 'all' && !chain.flat().some((each) => each.name === 'deny'))
+      this.#carry(directive)
+    else this.#judge(directive, SAME_VALUES[name]?.includes(value) ? { kind: 'same' } : verdictOf(name))
   }
 
   #judge(directive: SiteDirective, verdict: ReturnType<typeof verdictOf>): void {
-    if (verdict.kind === 'lost') this.#lose(directive, verdict.sentence)
+    if (verdict.kind === 'lost') this.#lose(directive, verdict.sentence, ...(verdict.told ?? []))
+    if (verdict.kind === 'changed') this.#change(directive, verdict.sentence, ...(verdict.told ?? []))
     if (verdict.kind === 'refused') this.#refuse(directive, verdict.sentence)
     if (verdict.kind === 'same') this.#carry(directive)
   }
 
-  #isRedirect(directive: SiteDirective): boolean {
-    const { name, args, block = [] } = directive
-    if (name === 'if')
-      return isAlways(directive) || isForPlain(directive) ? block.some((each) => this.#isRedirect(each)) : false
-    const to = name === 'return' ? args[1] : name === 'rewrite' && args.includes('permanent') ? args[1] : undefined
-    const status = name === 'return' ? args[0] : '301'
-    const [, target = '', path = ''] = /^https:\/\/([^/$:]+|\$\w+)(?::\d+)?(.*)$/.exec(to ?? '') ?? []
-    const isHere = ['$host', '$http_host', '$server_name', this.#host].includes(target.toLowerCase())
-    return isHere && /^(\$request_uri\??|\$1|\/\$1|\$uri.*)$/.test(path) && /^30[12378]$/.test(status ?? '')
-  }
-
   #carry = (directive: SiteDirective) => void this.#carried.push(finding(directive, 'An exposure does the same.'))
-  #lose = (directive: SiteDirective, sentence: string) => void this.#lost.push(finding(directive, sentence))
-  #refuse = (directive: SiteDirective, sentence: string) => void this.#refused.push(finding(directive, sentence))
+  #change = (directive: SiteDirective, sentence: string, ...told: string[]) =>
+    this.#tell(this.#changed, directive, sentence, told)
+  #lose = (directive: SiteDirective, sentence: string, ...told: string[]) =>
+    this.#tell(this.#lost, directive, sentence, told)
+  #refuse = (directive: SiteDirective, sentence: string) => this.#tell(this.#refused, directive, sentence, [])
+
+  /** Each once: a directive of the server is in effect in every location. */
+  #tell(findings: SiteFinding[], directive: SiteDirective, sentence: string, told: readonly string[]): void {
+    for (const one of told) this.#told.add(one)
+    const found = finding(directive, sentence)
+    const isSame = (each: SiteFinding) => JSON.stringify(each) === JSON.stringify(found)
+    if (!findings.some(isSame)) findings.push(found)
+  }
 }
+
+/** The directives of this name in the innermost block that has one. */
+const innermost = (chain: Chain, wanted: string): readonly SiteDirective[] =>
+  chain
+    .toReversed()
+    .map((block) => block.filter(({ name }) => name === wanted))
+    .find((found) => found.length > 0) ?? []
 
 /** Undefined for a location for some of the paths: options are for all of them. */
 const levelOf = (around: SiteDirective): Level | undefined =>
@@ -330,6 +439,20 @@ const isForAll = ({ args }: SiteDirective): boolean => args.at(-1) === '/' && (a
 
 const UNCHECKED = 'Its backend is asked by HTTPS, and no authority of the configuration checks it.'
 const STATIC_ROOT = 'It does not pass every request on to a backend.'
+const OTHER_PATH = 'The backend is asked for another path than the visitor asks for.'
+const NORMALISED =
+  'The backend gets paths as visitors send them: not decoded, and with every slash and dot in its place.'
+const OWN_REDIRECTS = 'Redirects of the backend to its own address lead to the host.'
+const TARGET_AS_SENT = 'HTTP is redirected to the path as the visitor sends it, at the name of the host.'
+const LARGE_BODIES = 'HTTP with a body over the limit of the http block is refused, and not redirected.'
+const REDIRECT_ANSWERED = 'The redirect is answered by Drawbridge.'
+const EVERY_UPGRADE = 'Upgrades to WebSocket are passed on at this path, too.'
+const HTTP2_IF = 'HTTP/2 is offered if Drawbridge has the socket alone, or if another site there offers it.'
+const HTTP2_TOO = 'HTTP/2 is offered as well.'
+const PORT_80 = 'HTTP is answered, too: it is redirected to HTTPS.'
+
+/** What a redirect in place of an answer changes. */
+const REDIRECTED = 'http *'
 
 /** Values that an exposure has, too. */
 const SAME_VALUES: Readonly<Record<string, readonly string[]>> = {
@@ -339,7 +462,9 @@ const SAME_VALUES: Readonly<Record<string, readonly string[]>> = {
   proxy_buffering: ['on'],
   proxy_request_buffering: ['on'],
   proxy_redirect: ['default'],
-  client_max_body_size: ['64m'],
+  proxy_pass_request_headers: ['on'],
+  proxy_pass_request_body: ['on'],
+  ssl_verify_client: ['off'],
 }
 
 /** Only the name of a directive that nginx or a module of it has: anything else could be text of somebody. */
@@ -403,19 +528,5 @@ const filled = (text: string, variables: Variables): string =>
 
 const isChallenge = (args: readonly string[]): boolean => (args.at(-1) ?? '').startsWith('/.well-known/acme-challenge')
 
-/** certbot writes `if ($host = name)`, which holds for every visitor of a block with one name. */
-const isAlways = ({ args }: SiteDirective): boolean => args[0] === '($host' && args[1] === '='
-
-const isForPlain = ({ args }: SiteDirective): boolean => /^\(\$(scheme|https) /.test(args.join(' '))
-
 /** certbot's `return 404` behind its redirect is never reached. */
 const isEndOfRedirect = ({ name, args }: SiteDirective): boolean => name === 'return' && args[0] === '404'
-
-/** A block that sets a header has none of those around it. Without a Host, nginx sends the address of the backend. */
-const setsHost = (block: readonly SiteDirective[], outer: readonly SiteDirective[]): boolean =>
-  isHostSet(block) || (!block.some(({ name }) => name === 'proxy_set_header') && isHostSet(outer))
-
-const OWN_HOST = 'The backend gets the Host of the visitor, and not its own address as Host.'
-
-const isHostSet = (block: readonly SiteDirective[]): boolean =>
-  block.some(({ name, args }) => name === 'proxy_set_header' && args[0]?.toLowerCase() === 'host')

@@ -3,17 +3,35 @@ import { readOptions } from '../../model/options/read-options.ts'
 import { type NamedFiles, NONE_NAMED } from '../settings.ts'
 import type { SiteDirective } from './site-text.ts'
 
-/** Where a directive stands: in the server block, or in the location for every path. */
-export type Level = 'server' | 'location'
+/** Where a directive stands: in the http block, in the server block, or in the location for every path. */
+export type Level = 'http' | 'server' | 'location'
+
+const INNERMOST_FIRST: readonly Level[] = ['location', 'server', 'http']
+
+/** An entry has none of these by itself, so it inherits those of the http block, as the site does. */
+const INHERITED = new Set([
+  'access',
+  'auth_basic',
+  'auth_basic_user_file',
+  'proxy_buffering',
+  'proxy_request_buffering',
+])
 
 /** What became of the directives that options may stand for. */
 export interface ReadSiteOptions {
   readonly options: ExposureOptions | undefined
   /** An option says the same, or the directive had no effect. */
   readonly carried: readonly SiteDirective[]
-  readonly changed: readonly { readonly directive: SiteDirective; readonly sentence: string }[]
+  readonly changed: readonly ChangedOption[]
   /** What no option can say. */
   readonly unsaid: readonly SiteDirective[]
+}
+
+/** `told`: the differences that the sentence tells, as a rehearsal names them. */
+interface ChangedOption {
+  readonly directive: SiteDirective
+  readonly sentence: string
+  readonly told?: readonly string[]
 }
 
 /** The names of a directive that take effect together: a location with one of them has none of those around it. */
@@ -23,7 +41,11 @@ const TAKEN =
 
 const NO_REQUEST_BUFFER = 'Neither requests nor answers are buffered.'
 const ALSO_ERRORS = 'The header is sent with errors, too.'
-const REALM = 'The password is asked for with the realm of Drawbridge.'
+const REPLACED = 'The header is sent in place of one of the backend, and not beside it.'
+const REALM = 'The password is asked for with the realm of Drawbridge, and the backend does not get it.'
+
+/** What nginx does where no block says otherwise, and an exposure would not. */
+const DEFAULTS = { maxBody: '1m', connect: 60, read: 60 } as const
 
 /** Gathers the directives of one server block, and says what the options of an exposure can say of them. */
 export class SiteOptions {
@@ -32,7 +54,7 @@ export class SiteOptions {
   readonly #host: string
   readonly #taken: { readonly directive: SiteDirective; readonly level: Level }[] = []
   readonly #carried: SiteDirective[] = []
-  readonly #changed: { directive: SiteDirective; sentence: string }[] = []
+  readonly #changed: ChangedOption[] = []
   readonly #unsaid: SiteDirective[] = []
 
   /** `isHttps`: whether the backend is asked by HTTPS. Asked at the end. */
@@ -53,21 +75,18 @@ export class SiteOptions {
     return this.#taken.map(({ directive }) => directive)
   }
 
-  read(): ReadSiteOptions {
+  /** `websocket`: whether the site passes upgrades on. */
+  read(websocket: boolean): ReadSiteOptions {
     const groups = Map.groupBy(this.#taken, ({ directive: { name } }) => GROUPS[name] ?? name)
-    const inEffect = (group: string): readonly SiteDirective[] => {
-      const all = groups.get(group) ?? []
-      const level: Level = all.some((one) => one.level === 'location') ? 'location' : 'server'
-      this.#carried.push(...all.filter((one) => one.level !== level).map(({ directive }) => directive))
-      return all.filter((one) => one.level === level).map(({ directive }) => directive)
-    }
+    const inEffect = (group: string): readonly SiteDirective[] => this.#inEffect(groups.get(group) ?? [], group)
     const given = {
-      maxBody: this.#one(inEffect('client_max_body_size'), (text) => sizeIn(text)),
+      maxBody: this.#one(inEffect('client_max_body_size'), (text) => sizeIn(text), DEFAULTS.maxBody),
       timeouts: present({
-        connect: this.#one(inEffect('proxy_connect_timeout'), (text) => secondsIn(text, 'connect')),
-        read: this.#one(inEffect('proxy_read_timeout'), (text) => secondsIn(text, 'read')),
+        connect: this.#one(inEffect('proxy_connect_timeout'), (text) => secondsIn(text, 'connect'), DEFAULTS.connect),
+        read: this.#one(inEffect('proxy_read_timeout'), (text) => secondsIn(text, 'read'), DEFAULTS.read),
         send: this.#one(inEffect('proxy_send_timeout'), (text) => secondsIn(text, 'send')),
       }),
+      websocket: websocket ? undefined : false,
       buffering: this.#buffering(inEffect('proxy_buffering'), inEffect('proxy_request_buffering')),
       headers: this.#headers(inEffect('add_header')),
       allow: this.#access(inEffect('access')),
@@ -76,15 +95,40 @@ export class SiteOptions {
         [...groups.keys()].filter((name) => name.startsWith('proxy_ssl_')).flatMap(inEffect),
       ),
     }
+    const realms = groups.get('auth_basic') ?? []
+    // A password file of the site for the realm of the http block: an entry would have the file of the http block.
+    if (realms.length > 0 && realms.every(({ level, directive }) => level === 'http' && directive.args[0] !== 'off'))
+      for (const { level, directive } of groups.get('auth_basic_user_file') ?? [])
+        if (level !== 'http') this.#unsaid.push(directive)
     const read = readOptions(present(given) ?? {})
     const options = 'options' in read ? read.options : undefined
     return { options, carried: this.#carried, changed: this.#changed, unsaid: this.#unsaid }
   }
 
+  /**
+   * The innermost directives of a group: they alone take effect. What the http block says is inherited by an entry, too. A site that
+   * takes back a restriction of the http block has no counterpart: an entry would have that restriction.
+   */
+  #inEffect(all: readonly { readonly directive: SiteDirective; readonly level: Level }[], group: string) {
+    const at = (level: Level) => all.filter((one) => one.level === level).map(({ directive }) => directive)
+    const level = INNERMOST_FIRST.find((one) => at(one).length > 0) ?? 'server'
+    const chosen = at(level)
+    const around = level === 'http' ? [] : at('http')
+    this.#carried.push(...(level === 'location' ? at('server') : []))
+    if (!INHERITED.has(group)) return chosen
+    if (level === 'http') return []
+    if (around.length > 0 && isTakenBack(around, chosen)) this.#unsaid.push(...chosen)
+    return chosen
+  }
+
   /** The value of a directive that stands once. `same`: it has the value that an exposure has anyway. */
-  #one<T>(directives: readonly SiteDirective[], read: (text: string) => T | 'same' | undefined): T | undefined {
+  #one<T>(
+    directives: readonly SiteDirective[],
+    read: (text: string) => T | 'same' | undefined,
+    byDefault?: T,
+  ): T | undefined {
     const [directive] = directives
-    if (!directive) return undefined
+    if (!directive) return byDefault
     const value = read(directive.args[0]?.toLowerCase() ?? '')
     if (value === undefined) this.#unsaid.push(directive)
     else this.#carried.push(directive)
@@ -97,7 +141,11 @@ export class SiteOptions {
     const off = all.filter(({ args }) => args[0]?.toLowerCase() === 'off')
     const [first] = off
     if (!first) return undefined
-    if (off.length < 2) this.#changed.push({ directive: first, sentence: NO_REQUEST_BUFFER })
+    if (off.length < 2)
+      this.#changed.push({
+        ...{ directive: first, sentence: NO_REQUEST_BUFFER },
+        told: ['request content-length', 'request transfer-encoding'],
+      })
     return false
   }
 
@@ -109,7 +157,9 @@ export class SiteOptions {
       if (header && !Object.hasOwn(found, header.option)) {
         found[header.option] = header.value
         this.#carried.push(directive)
-        if (always !== 'always') this.#changed.push({ directive, sentence: ALSO_ERRORS })
+        const told = [`answer ${name.toLowerCase()}`]
+        this.#changed.push({ directive, sentence: REPLACED, told })
+        if (always !== 'always') this.#changed.push({ directive, sentence: ALSO_ERRORS, told })
       } else this.#unsaid.push(directive)
     }
     return present(found)
@@ -149,7 +199,11 @@ export class SiteOptions {
       return undefined
     }
     this.#carried.push(...all)
-    this.#changed.push({ directive: realm, sentence: REALM })
+    this.#changed.push({
+      directive: realm,
+      sentence: REALM,
+      told: ['answer www-authenticate', 'request authorization'],
+    })
     return id
   }
 
@@ -173,6 +227,15 @@ export class SiteOptions {
     const isHost = ['$host', '$server_name', '$http_host', this.#host].includes(name)
     return { authority, ...(!isHost && { name }) }
   }
+}
+
+/** Whether a site undoes what the http block says, in a way that no option says. */
+function isTakenBack([outer]: readonly SiteDirective[], chosen: readonly SiteDirective[]): boolean {
+  const values = chosen.map(({ name, args }) => `${name} ${args[0]?.toLowerCase()}`)
+  if (outer?.name === 'auth_basic') return outer.args[0] !== 'off' && values[0] === 'auth_basic off'
+  if (outer?.name === 'auth_basic_user_file') return false
+  if (outer?.name.endsWith('buffering')) return outer.args[0] === 'off' && values[0]?.endsWith(' on') === true
+  return values.every((value) => value === 'allow all')
 }
 
 /** Undefined where nothing is left. */

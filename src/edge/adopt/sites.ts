@@ -1,13 +1,12 @@
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseName } from '../../model/dns-name.ts'
-import type { Adoption } from '../../model/options/adoption.ts'
 import { EdgeFault } from '../contract.ts'
 import { pathsOf } from '../reading/include-drafts.ts'
 import { TooManyPaths } from '../reading/text/glob.ts'
 import { UnreadableText } from '../reading/text/tokens.ts'
 import type { EdgeSettings } from '../settings.ts'
-import { judgeSite, namesOf, type SiteWorld } from './judge-site.ts'
+import { type JudgedSite, judgeSite, namesOf, type SiteWorld } from './judge-site.ts'
 import { type Included, readSite, type SiteDirective } from './site-text.ts'
 
 /** The hand-written server blocks of an nginx, and what stands around them. */
@@ -47,14 +46,11 @@ export function sitesOfFolder(folder: string): Sites {
   return sitesIn(directives, files)
 }
 
-/** Every host that the sites name, with what becomes of it. */
-export const judgeSites = (sites: Sites, world: GivenWorld): Adoption[] =>
-  hostsIn(sites).map((host) => judgeHost(host, sites, world))
-
 /** What a site is judged by beside the text of the configuration. */
 export type GivenWorld = Omit<SiteWorld, 'upstreams' | 'http'>
 
-export const judgeHost = (host: string, sites: Sites, world: GivenWorld): Adoption =>
+/** By its directives alone. */
+export const judgeHost = (host: string, sites: Sites, world: GivenWorld): JudgedSite =>
   judgeSite(host, serversOf(host, sites), { ...world, http: sites.http, upstreams: sites.upstreams })
 
 /** The server blocks that name a host, exactly. */
@@ -62,7 +58,7 @@ export const serversOf = (host: string, { servers }: Sites): readonly SiteDirect
   servers.filter((server) => namesOf(server).includes(host))
 
 /** Names that are patterns belong to no host. */
-const hostsIn = ({ servers }: Sites): string[] =>
+export const hostsIn = ({ servers }: Sites): string[] =>
   [...new Set(servers.flatMap(namesOf))].filter((name) => name.includes('.') && isNameOfHost(name)).toSorted()
 
 /** With underscores, too: such a name is served, and cannot be adopted. */

@@ -22,10 +22,10 @@ export class AgentSites {
     this.#parts = parts
   }
 
-  find({ host, targets }: Asked<'find-site'>): Answered<'find-site'> {
+  async find({ host, targets }: Asked<'find-site'>): Promise<Answered<'find-site'>> {
     const { settings, adopts } = this.#parts
     const { ports, named, server } = settings
-    const site = findSite(settings, host, { ports, named, serverAt: targetAt(targets, server) })
+    const site = await findSite(settings, host, { ports, named, serverAt: targetAt(targets, server) })
     if (!site) return { kind: 'none' }
     if (!adopts) return { kind: 'off' }
     const { backend, tls, options, carried, digest, text } = site

@@ -18,6 +18,10 @@ const ROOM_FOR_LONG_NAMES = { server_names_hash_bucket_size: 512, map_hash_bucke
 const ROOM_FOR_MANY_NAMES = { server_names_hash_max_size: 65_536, map_hash_max_size: 65_536 }
 export const ROOM_FOR_NAMES: readonly string[] = Object.keys({ ...ROOM_FOR_LONG_NAMES, ...ROOM_FOR_MANY_NAMES })
 
+/** The variables of the entries for upgrades. */
+export const UPGRADE_MAPS = `map $http_upgrade $drawbridge_upgrade { default ""; websocket websocket; }
+map $drawbridge_upgrade $drawbridge_connection { default ""; websocket upgrade; }`
+
 /** One state of everything that nginx serves for us. */
 interface Generation {
   readonly number: number
@@ -43,8 +47,7 @@ export function renderBase(
 ${room.join('\n')}
 
 # Upgrades are passed on for WebSockets only.
-map $http_upgrade $drawbridge_upgrade { default ""; websocket websocket; }
-map $drawbridge_upgrade $drawbridge_connection { default ""; websocket upgrade; }
+${UPGRADE_MAPS}
 
 # Hosts as lines: where each is proxied to, its answer to the question of its plan, and its ACME challenges.
 map $host $drawbridge_backend { default ""; ${include('backends')} }

@@ -34,6 +34,22 @@ export async function runNginx(
   return ended(binary, 'test the nginx configuration', await runInThread(binary, args, clock, signal))
 }
 
+/**
+ * Runs an nginx with the file `nginx.conf` in a folder until `signal` aborts, and resolves when it has ended. It must not be a daemon. It is
+ * killed after TIMEOUT_MS in any case.
+ */
+export async function runCopy(
+  { binary, clock }: Pick<EdgeSettings, 'binary' | 'clock'>,
+  folder: string,
+  signal: AbortSignal,
+): Promise<{ readonly errors: string }> {
+  const args = ['-e', 'stderr', '-p', folder, '-c', `${folder}/nginx.conf`]
+  return runInThread(binary, args, clock, signal).catch((error: unknown) => {
+    if (signal.aborted) return { errors: '' }
+    throw error
+  })
+}
+
 /** What `nginx -V` prints. Rejects with `unavailable` when it cannot be run. */
 export async function runVersion(binary: string, clock: Clock): Promise<string> {
   const { output, errors } = ended(binary, 'read its version', await runInThread(binary, ['-V'], clock, undefined))

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { judgeSites, sitesOfEdge, sitesOfFolder } from '../../../../src/edge/adopt/sites.ts'
+import { hostsIn, judgeHost, type Sites, sitesOfEdge, sitesOfFolder } from '../../../../src/edge/adopt/sites.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
 
 const temporary = tempFolder()
@@ -28,9 +28,12 @@ function written(files: Readonly<Record<string, string>>): string {
   return folder
 }
 
+const refusedIn = (sites: Sites) =>
+  Object.fromEntries(hostsIn(sites).map((host) => [host, judgeHost(host, sites, WORLD).adoption.refused]))
+
 function judgedAt(folder: string) {
   const sites = sitesOfEdge({ config: join(folder, 'nginx.conf'), folder: join(folder, 'drawbridge') })
-  return Object.fromEntries(judgeSites(sites, WORLD).map(({ host, refused }) => [host, refused]))
+  return refusedIn(sites)
 }
 
 /** A guard in a file that the site includes, and another site beside it. */
@@ -99,7 +102,7 @@ describe('what was not read', () => {
 
   test('refuses every site of a folder in which a file is not read, and a certificate is no such file', () => {
     const folder = written({ shop: server('shop.example.test'), 'own.pem': '-----BEGIN CERTIFICATE-----\n' })
-    const hosts = () => judgeSites(sitesOfFolder(folder), WORLD).map(({ refused }) => refused.length)
+    const hosts = () => Object.values(refusedIn(sitesOfFolder(folder))).map((refused) => refused.length)
     expect(hosts()).toEqual([0])
     writeFileSync(join(folder, 'other'), 'server {')
     expect(hosts()).toEqual([1])

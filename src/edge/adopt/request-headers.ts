@@ -1,0 +1,146 @@
+import type { SiteDirective } from './site-text.ts'
+
+/** What becomes of the headers of requests. `told`: the differences that the sentence tells, as a rehearsal names them. */
+interface HeaderFinding {
+  readonly kind: 'carried' | 'changed' | 'lost' | 'refused'
+  readonly directive: SiteDirective
+  readonly sentence: string
+  readonly told: readonly string[]
+}
+
+interface RequestHeaders {
+  readonly findings: readonly HeaderFinding[]
+  /** Whether the backend gets upgrades to WebSocket. */
+  readonly websocket: boolean
+}
+
+interface Passing {
+  /** The `proxy_pass`. */
+  readonly pass: SiteDirective
+  /** The `proxy_set_header` directives in effect, and the `proxy_http_version`. */
+  readonly headers: readonly SiteDirective[]
+  readonly version: string
+  readonly host: string
+  readonly scheme: 'http' | 'https'
+  readonly isUsualPort: boolean
+}
+
+const SAME = 'An exposure does the same.'
+const OWN_HOST = 'The backend gets the Host of the visitor, and not its own address as Host.'
+const OTHER_HOST = 'The backend gets another Host than the visitor sends.'
+const PLAIN_HOST = 'The backend gets the name of the host in lower case and without a port.'
+const CREDENTIAL = 'The backend gets a credential that an exposure does not have.'
+const FORWARDED = 'The backend does not get this header as the site sets it.'
+const ADDRESS = 'The backend gets the address of the connection in this header, and nothing else.'
+const APPENDED = 'The backend gets the address of the visitor alone: what visitors send in this header is dropped.'
+const PROTOCOL = 'The backend gets the protocol of the connection in this header, and no other.'
+const UPGRADES = 'Connection and Upgrade are sent to the backend for WebSockets only.'
+const CONNECTIONS = 'The backend is asked by HTTP/1.1, and without Connection: close.'
+
+/** The headers that an exposure sets itself, and the values with which it says the same. */
+const OWN: Readonly<Record<string, { readonly same: readonly string[]; readonly sentence: string }>> = {
+  'x-real-ip': { same: ['$remote_addr'], sentence: ADDRESS },
+  'x-forwarded-for': { same: ['$remote_addr'], sentence: ADDRESS },
+  'x-forwarded-proto': { same: ['$scheme'], sentence: PROTOCOL },
+  'x-forwarded-host': { same: [], sentence: PLAIN_HOST },
+  forwarded: { same: [''], sentence: FORWARDED },
+  proxy: { same: [''], sentence: FORWARDED },
+}
+
+const TITLES: Readonly<Record<string, string>> = {
+  'x-real-ip': 'X-Real-IP',
+  'x-forwarded-for': 'X-Forwarded-For',
+  'x-forwarded-proto': 'X-Forwarded-Proto',
+  'x-forwarded-host': 'X-Forwarded-Host',
+  forwarded: 'Forwarded',
+  proxy: 'Proxy',
+}
+
+const CREDENTIALS =
+  /^(authorization|proxy-authorization|cookie|remote-user|x-remote-user|x-auth|x-api-key|x-forwarded-user)/
+
+/** Judges the headers that a backend gets by their values, not by their names. */
+export function judgeRequestHeaders(passing: Passing): RequestHeaders {
+  const { pass, headers, version } = passing
+  const set = new Map(headers.map((each) => [(each.args[0] ?? '').toLowerCase(), each]))
+  const givenTo = (name: string) => set.get(name) && valueIn(set.get(name))
+  const isUpgrading = givenTo('upgrade') === '$http_upgrade'
+  const found: HeaderFinding[] = [...set].flatMap(([name, directive]) =>
+    name === 'upgrade' || name === 'connection' ? [] : [judged(name, directive, passing)],
+  )
+  const tell = (kind: HeaderFinding['kind'], directive: SiteDirective, sentence: string, ...told: string[]) =>
+    void found.push({ kind, directive, sentence, told })
+  if (!set.has('host')) tell('lost', pass, OWN_HOST, 'request host', 'answer location')
+  const added = Object.keys(OWN).filter((name) => !set.has(name))
+  if (added.length > 0) tell('changed', pass, addedSentence(added), ...added.map((name) => `request ${name}`))
+  const upgrade = set.get('upgrade')
+  const connection = set.get('connection')
+  if (upgrade && isUpgrading)
+    tell('changed', connection ?? upgrade, UPGRADES, 'request connection', 'request upgrade', 'upgrade')
+  else
+    for (const each of [upgrade, connection])
+      if (each && valueIn(each) === '') tell('carried', each, SAME)
+      else if (each) tell('changed', each, UPGRADES, 'request connection', 'request upgrade')
+  if (upgrade && !isUpgrading && givenTo('upgrade') !== '')
+    tell('refused', upgrade, 'Every request asks the backend for an upgrade.')
+  if (version !== '1.1' || (!isUpgrading && givenTo('connection') !== ''))
+    tell(
+      'changed',
+      pass,
+      CONNECTIONS,
+      'version',
+      'request connection',
+      'request keep-alive',
+      'request te',
+      'request transfer-encoding',
+      'request content-length',
+    )
+  return { findings: found, websocket: isUpgrading }
+}
+
+const addedSentence = (names: readonly string[]): string =>
+  `The backend gets ${names.map((name) => TITLES[name]).join(', ')} from Drawbridge, and not from the visitor.`
+
+function judged(name: string, directive: SiteDirective, passing: Passing): HeaderFinding {
+  const value = valueIn(directive)
+  const told = [`request ${name}`]
+  const finding = (kind: HeaderFinding['kind'], sentence: string, more: readonly string[] = []) => ({
+    ...{ kind, directive, sentence, told: kind === 'carried' ? [] : [...told, ...more] },
+  })
+  if (name === 'host') return hostFinding(value, passing.host, finding)
+  const own = OWN[name]
+  if (own) {
+    if (own.same.includes(value) || isSameValue(name, value, passing)) return finding('carried', SAME)
+    if (name === 'x-forwarded-for' && value === '$proxy_add_x_forwarded_for') return finding('changed', APPENDED)
+    if (name === 'x-forwarded-host' && isHostValue(value)) return finding('changed', PLAIN_HOST)
+    return finding('lost', own.sentence)
+  }
+  if (value === `$http_${name.replaceAll('-', '_')}`) return finding('carried', SAME)
+  if (CREDENTIALS.test(name) && value !== '') return finding('refused', CREDENTIAL)
+  return finding('lost', FORWARDED, name === 'accept-encoding' ? COMPRESSED : [])
+}
+
+/** A backend that is not told which encodings visitors accept answers without one. */
+const COMPRESSED = ['answer content-encoding', 'answer vary', 'body']
+
+function hostFinding(
+  value: string,
+  host: string,
+  finding: (kind: HeaderFinding['kind'], sentence: string, more?: readonly string[]) => HeaderFinding,
+): HeaderFinding {
+  if (['$host', '$server_name', host].includes(value)) return finding('carried', SAME)
+  if (value === '$http_host') return finding('changed', PLAIN_HOST, ['answer location'])
+  if (value === '$host:$server_port') return finding('lost', PLAIN_HOST, ['answer location'])
+  if (value === '$proxy_host') return finding('lost', OWN_HOST, ['answer location'])
+  return finding('refused', OTHER_HOST)
+}
+
+const isSameValue = (name: string, value: string, { scheme, host, isUsualPort }: Passing): boolean =>
+  (name === 'x-forwarded-proto' && value === scheme) ||
+  (name === 'x-forwarded-host' && isUsualPort && ['$host', '$server_name', host].includes(value))
+
+const isHostValue = (value: string): boolean => /^\$(http_host|host|server_name)(:\$server_port)?$/.test(value)
+
+/** In lower case, and each variable in one form. */
+const valueIn = (directive: SiteDirective | undefined): string =>
+  (directive?.args[1] ?? '').toLowerCase().replaceAll(/\$\{(\w+)\}/g, '$$$1')
