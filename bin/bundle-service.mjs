@@ -21,7 +21,7 @@ const leanHttp = {
   load: (id) =>
     id === '\0lean-http'
       ? `import { createRequire } from 'node:module'
-         export const { createServer, request } = createRequire(import.meta.url)('node:http')`
+         export const { Agent, createServer, request } = createRequire(import.meta.url)('node:http')`
       : null,
 }
 

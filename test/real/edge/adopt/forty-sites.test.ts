@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { createServer, type IncomingMessage, request as requestPlainly, type Server } from 'node:http'
-import { request as requestSecurely } from 'node:https'
+import { Agent, createServer, type IncomingMessage, request as requestPlainly, type Server } from 'node:http'
+import { request as requestSecurely, Agent as SecureAgent } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -27,6 +27,8 @@ const folder = tempFolder()
 const network = randomNetwork()
 const [OLD, NEW] = [`${network}.23`, `${network}.24`]
 const hostOf = (index: number) => `site${index}.example.test`
+
+const AGENTS = { http: new Agent({ keepAlive: true }), https: new SecureAgent({ keepAlive: true }) }
 
 let backend: Server
 let nginx: Daemon
@@ -86,6 +88,7 @@ ${entries.join('\n')} }\n`,
 })
 
 afterAll(async () => {
+  for (const agent of Object.values(AGENTS)) agent.destroy()
   await nginx?.stop()
   backend?.close()
   backend?.closeAllConnections()
@@ -139,7 +142,8 @@ function ask(
     host: address,
     path,
     method,
-    agent: false as const,
+    agent:
+      length === undefined && headers.upgrade === undefined ? AGENTS[isSecure ? 'https' : 'http'] : (false as const),
     headers: { host, ...headers, ...sized },
     servername: host,
     rejectUnauthorized: false,
@@ -150,11 +154,14 @@ function ask(
   const end = (status: number, seen: Seen['headers'] = {}, text = '') => {
     const backendSaw = text.startsWith('{"method"') ? (JSON.parse(text) as Seen['backend']) : undefined
     resolve({ status, headers: seen, backend: backendSaw })
-    asking.destroy()
+    if (status === 0 || status === 100 || length !== undefined) asking.destroy()
   }
   asking.on('error', () => end(0))
   asking.on('continue', () => end(100))
-  asking.on('upgrade', () => end(101))
+  asking.on('upgrade', (_response, socket) => {
+    socket.destroy()
+    end(101)
+  })
   asking.on('response', (response) => {
     let text = ''
     response.setEncoding('utf8').on('data', (part: string) => {
@@ -170,7 +177,6 @@ function ask(
 const QUESTIONS: readonly Asked[] = [
   { path: '/index.html?q=1' },
   { path: '/%7Euser/a%2Fb/../c//d?e=%2F' },
-  { path: '/', method: 'DELETE' },
   {
     path: '/',
     headers: { 'x-forwarded-for': '203.0.113.9', 'x-real-ip': '203.0.113.9', 'x-forwarded-proto': 'gopher' },
@@ -192,7 +198,6 @@ const QUESTIONS: readonly Asked[] = [
   { path: '/', headers: { 'x-want': 'policies' } },
   { path: '/api/x' },
   { path: '/up', method: 'PUT', length: 2_000_000 },
-  { path: '/', method: 'PUT', length: 900_000 },
   { path: '/', method: 'PUT', length: 3_000_000 },
   { path: '/', method: 'PUT', length: 90_000_000 },
 ]
