@@ -155,4 +155,28 @@ export const EDGE_GUARDS: readonly Guard[] = [
     breaks: 'A run that was interrupted after its change would take that for what stood before.',
     test: PROXY_TEST,
   },
+  {
+    name: 'a file that was not read refuses the site around it',
+    file: 'src/edge/adopt/judge-site.ts',
+    from: "    for (const each of unreadIn(block)) this.#refuse(each, notRead(each.unread ?? ''))\n",
+    to: '',
+    breaks: 'A site whose restrictions stand in a file that is too large would be adopted, and be open.',
+    test: 'test/unit/edge/adopt/sites.test.ts',
+  },
+  {
+    name: 'two blocks for the same visitors must say the same',
+    file: 'src/edge/adopt/judge-site.ts',
+    from: '  judge.compare(blocks)\n',
+    to: '',
+    breaks: 'The restrictions of the second server block of a host would be lost by adopting it.',
+    test: 'test/unit/edge/adopt/judge-site.test.ts',
+  },
+  {
+    name: 'a difference that no finding tells refuses the site',
+    file: 'src/edge/adopt/rehearsed.ts',
+    from: '.filter((difference) => !isTold(difference, told))',
+    to: '.filter(() => false)',
+    breaks: 'A site would be called adoptable although its entry answers otherwise than the report says.',
+    test: 'test/real/edge/adopt/http-block.test.ts',
+  },
 ]

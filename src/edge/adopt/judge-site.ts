@@ -217,6 +217,7 @@ class SiteJudge {
     if (places.some(({ isProxied }) => isProxied))
       this.#refuse(lines[0] ?? server, 'Its visitors come through a proxy that speaks the PROXY protocol.')
     this.#tellIpv6(lines)
+    this.#tellAddress(lines)
     const isTls = places.some((place) => place.isTls)
     return isTls ? (places.every((place) => place.isTls) ? 'tls' : 'both') : 'plain'
   }
@@ -227,6 +228,17 @@ class SiteJudge {
     const alone = lines.find(({ args }) => args[0]?.startsWith('[') && !args.includes('ipv6only=off'))
     if (!alone || listen.some((address) => address.includes(':'))) return
     this.#change(alone, 'Drawbridge listens on no IPv6 address: such visitors reach another server.')
+  }
+
+  /** Visitors of an address on which our servers do not listen. */
+  #tellAddress(lines: readonly SiteDirective[]): void {
+    const { listen = [] } = this.#world
+    const known = new Set(listen)
+    const elsewhere = lines.find(({ args: [place = ''] }) => {
+      const [, address = ''] = /^(\d+\.\d+\.\d+\.\d+)(?::\d+)?$/.exec(place) ?? []
+      return address !== '' && address !== '0.0.0.0' && !known.has('0.0.0.0') && !known.has(address)
+    })
+    if (elsewhere && known.size > 0) this.#change(elsewhere, OTHER_ADDRESS)
   }
 
   /** What every host with TLS gets by being exposed. */
@@ -444,6 +456,7 @@ const NORMALISED =
   'The backend gets paths as visitors send them: not decoded, and with every slash and dot in its place.'
 const OWN_REDIRECTS = 'Redirects of the backend to its own address lead to the host.'
 const TARGET_AS_SENT = 'HTTP is redirected to the path as the visitor sends it, at the name of the host.'
+const OTHER_ADDRESS = 'Drawbridge does not listen on this address: such visitors reach another server.'
 const LARGE_BODIES = 'HTTP with a body over the limit of the http block is refused, and not redirected.'
 const REDIRECT_ANSWERED = 'The redirect is answered by Drawbridge.'
 const EVERY_UPGRADE = 'Upgrades to WebSocket are passed on at this path, too.'

@@ -36,13 +36,16 @@ export function sitesOfFolder(folder: string): Sites {
     throw new EdgeFault('unavailable', `${folder} is not a folder that can be read.`)
   const files = new SiteFiles(folder, () => false)
   const seen = new Set<string>()
-  const directives = filesBelow(folder).flatMap((path) => {
+  const read = filesBelow(folder).flatMap((path) => {
     // A file in sites-available and its link in sites-enabled are one site.
     const real = realpathSync(path)
-    if (seen.has(real)) return []
+    if (seen.has(real) || isPem(path)) return []
     seen.add(real)
-    return isPem(path) ? [] : files.read(path, topOf(path))
+    const directives = files.read(path, topOf(path))
+    return isSnippet(path, directives) ? [] : [{ real, directives }]
   })
+  // What another file includes stands there, and not in the http block.
+  const directives = read.filter(({ real }) => !files.included.has(real)).flatMap((each) => each.directives)
   return sitesIn(directives, files)
 }
 
@@ -92,6 +95,8 @@ function sitesIn(directives: readonly SiteDirective[], { unreadable }: SiteFiles
 /** Reads files with all that they include. A file that is not read is reported, and marked where it would stand. */
 class SiteFiles {
   readonly unreadable: { file: string; line: number | null; reason: string }[] = []
+  /** The files that others include, without links. */
+  readonly included = new Set<string>()
   readonly #prefix: string
   readonly #isOurs: (path: string) => boolean
   #count = 0
@@ -121,7 +126,12 @@ class SiteFiles {
   readonly #included: Included = (pattern, include) => {
     try {
       const paths = pathsOf(pattern, this.#prefix)
-      return paths.filter((path) => !this.#isOurs(path)).flatMap((path) => this.read(path, include))
+      return paths
+        .filter((path) => !this.#isOurs(path))
+        .flatMap((path) => {
+          if (existsSync(path)) this.included.add(realpathSync(path))
+          return this.read(path, include)
+        })
     } catch (error) {
       if (!(error instanceof TooManyPaths)) throw error
       return [this.#unread(include.path, include.line, error.message, include)]
@@ -160,6 +170,10 @@ const topOf = (path: string): SiteDirective => ({
   start: 0,
   end: 0,
 })
+
+/** A file such as proxy_params, which sites include. Only files of conf.d stand in the http block without a block of their own. */
+const isSnippet = (path: string, directives: readonly SiteDirective[]): boolean =>
+  !path.endsWith('.conf') && directives.every(({ block, unread }) => block === undefined && unread === undefined)
 
 /** Certificates and keys lie beside sites, and are no configuration. */
 function isPem(path: string): boolean {

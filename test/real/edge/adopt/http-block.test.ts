@@ -81,6 +81,11 @@ describe('the http block', () => {
   })
 })
 
+test('a difference that no finding tells refuses the site: the last of two headers is judged, and nginx sends both', async () => {
+  const { refused } = await judged('', '', `proxy_set_header X-Real-IP fixed; ${HEADERS}`)
+  expect(refused).toBe('In a rehearsal the backend got another header x-real-ip.')
+})
+
 test('a copy that nginx does not load refuses the site with the reason', async () => {
   const { refused } = await judged('add_header X-Own $nobody_has_this_variable;')
   expect(refused).toMatch(/^Its answers could not be compared with those of an entry: /)

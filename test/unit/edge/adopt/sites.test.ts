@@ -109,6 +109,25 @@ describe('what was not read', () => {
   })
 })
 
+test('a file of a folder that sites include stands there, and not in the http block', () => {
+  const bare = server('bare.example.test').replace(' proxy_set_header Host $host;', '')
+  const params = 'proxy_set_header Host $host;\nclient_max_body_size 9m;\n'
+  const folder = written({
+    proxy_params: params,
+    'snippets/common.conf': params,
+    'sites/bare': bare,
+    'sites/full': bare.replace('bare', 'full').replace('location / {', 'location / { include snippets/common.conf;'),
+    'conf.d/size.conf': 'client_max_body_size 7m;\n',
+  })
+  const sites = sitesOfFolder(folder)
+  const judgedOf = (host: string) => judgeHost(host, sites, WORLD).adoption
+  expect(judgedOf('bare.example.test').options?.maxBody).toBe('7m')
+  expect(judgedOf('bare.example.test').lost.map(({ sentence }) => sentence)).toEqual([
+    'The backend gets the Host of the visitor, and not its own address as Host.',
+  ])
+  expect(judgedOf('full.example.test')).toMatchObject({ lost: [], options: { maxBody: '9m' } })
+})
+
 test('a host with an underscore is listed, and cannot be adopted', () => {
   const folder = written({ 'nginx.conf': 'http { include sites/*; }', 'sites/shop': server('my_shop.example.test') })
   expect(judgedAt(folder)['my_shop.example.test']).toMatchObject([{ directive: 'server' }])
