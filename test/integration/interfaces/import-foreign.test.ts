@@ -80,6 +80,8 @@ describe('import nginx', () => {
   test('says for people what is lost, where, and that nothing was changed', async () => {
     const { stdout } = await drawbridge(['import', 'nginx', '--config', config])
     expect(stdout).toContain('files.example.test')
+    expect(stdout).toMatch(/^yes +site0\.example\.test .*\n +changed: proxy_pass, /m)
+    expect(stdout).toMatch(/^with loss +site2\.example\.test .*\n +lost: /m)
     expect(stdout).toMatch(/11 hosts: 10 can be adopted, 4 of them with a loss\. Nothing was changed\./)
     expect(stdout).toMatch(/^ +drawbridge adopt site0\.example\.test$/m)
     expect(stdout).toMatch(/^ +drawbridge adopt site2\.example\.test --accept-loss$/m)
