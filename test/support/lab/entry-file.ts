@@ -16,7 +16,8 @@ export function hasEntry(edge: Pick<EdgeDescription, 'folder'>, host: string): b
     existsSync(file) &&
     readFileSync(file, 'utf8')
       .split('\n')
-      .some((line) => line.startsWith(`${host} `))
+      // A line of the hosts without options, or the head of a block of its own.
+      .some((line) => line.startsWith(`${host} `) || line === `#: ${host}`)
   )
 }
 
