@@ -21,7 +21,7 @@ export interface RestoreParts {
 }
 
 /** The effect of a restore on one file of the edge. */
-interface Difference {
+export interface Difference {
   readonly path: string
   readonly change: 'appears' | 'changes' | 'vanishes'
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { Fault, sentenceOf } from '../../model/errors.ts'
 import { acceptBlocked, leftOvers, resolve } from '../../runs/engine/resolve.ts'
-import { previewRestore, restoreBackup } from '../backups.ts'
+import { type Difference, previewRestore, restoreBackup } from '../backups.ts'
 import { confirmRemoval, toConfirm } from '../converge.ts'
 import type { MachineParts } from '../machine.ts'
 import { exposedNames, otherServices, withdrawAll } from '../withdraw.ts'
@@ -35,7 +35,8 @@ const OPERATIONS = {
   listBackups: operation(nothing, (_, { shelf }) => shelf.list()),
   previewRestore: operation(z.strictObject({ runId: id }), async ({ runId }, parts) => {
     const { change, ...shown } = await previewRestore(runId, parts)
-    return { ...shown, seen: digest([shown, change.expected]) }
+    const differences: readonly Difference[] = shown.differences
+    return { ...shown, differences, seen: digest([shown, change.expected]) }
   }),
   restore: operation(z.strictObject({ runId: id, seen: id }), async ({ runId, seen }, parts) => {
     const preview = await previewRestore(runId, parts)
