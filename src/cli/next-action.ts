@@ -54,12 +54,18 @@ const COMMANDS: Readonly<Record<string, string>> = {
   payload_too_large: 'Run the command again with shorter values.',
 }
 
+const HAS_NO_END =
+  'The exposure has no end, so leave --expires-in out. It stays until you remove it with drawbridge down HOST.'
+
 const EXPOSED_HERE =
   'Choose another name. To change your own exposure, run drawbridge up HOST with the new values in the internal network.'
 
-export function nextCommand(problem: Pick<ProblemBody, 'code' | 'nextAction' | 'checks'>): string {
+export function nextCommand(
+  problem: Pick<ProblemBody, 'code' | 'nextAction' | 'checks'> & { readonly expiresAt?: unknown },
+): string {
   const { code, nextAction } = problem
   if (isExposedHere(problem)) return EXPOSED_HERE
+  if (code === 'lease_not_longer' && problem.expiresAt === null) return HAS_NO_END
   return Object.hasOwn(COMMANDS, code) ? (COMMANDS[code] ?? nextAction) : nextAction
 }
 
@@ -67,5 +73,6 @@ export function nextCommand(problem: Pick<ProblemBody, 'code' | 'nextAction' | '
 export const commandsFor = (host: string): ActWords => ({
   repair: `Write it again as it was applied: drawbridge repair ${host}.`,
   overwriteOrAccept: `See the change with drawbridge diff ${host}. Discard it with drawbridge repair ${host} --overwrite, or keep it with drawbridge accept ${host}.`,
+  overwrite: `See the change with drawbridge diff ${host}. Discard it with drawbridge repair ${host} --overwrite.`,
   renew: `Renew the certificate now: drawbridge renew ${host}.`,
 })

@@ -6,12 +6,17 @@ export interface ActWords {
   readonly repair: string
   /** Somebody changed something: a repair discards the change, an accept keeps it. */
   readonly overwriteOrAccept: string
+  /** The same where nobody can want to keep the change. */
+  readonly overwrite: string
   readonly renew: string
+  /** Words before the command that a person runs on the server. */
+  readonly beforeResolve?: string
 }
 
 /** The advice of a cause. The API words it as HTTP calls; an interface with words of its own uses those. */
 export function adviceIn({ acts, advice }: Diagnosis['cause'], words: ActWords): string {
-  if (acts.includes('overwrite')) return words.overwriteOrAccept
+  if (acts.includes('resolve')) return `${words.beforeResolve ?? ''}${advice}`
+  if (acts.includes('overwrite')) return acts.includes('accept') ? words.overwriteOrAccept : words.overwrite
   if (acts.includes('repair')) return words.repair
   return acts.includes('renew') ? words.renew : advice
 }

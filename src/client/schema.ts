@@ -1692,8 +1692,11 @@ export interface components {
              * @example 25
              */
             server: string | null;
-            /** @enum {string} */
-            file: "unchanged" | "edited" | "missing" | "not_ours";
+            /**
+             * @description `unknown`: nothing was applied yet that could be compared, as after an apply that is blocked.
+             * @enum {string}
+             */
+            file: "unchanged" | "edited" | "missing" | "not_ours" | "unknown";
             /** @description The links from the visitor to the backend, in order. */
             chain: {
                 /** @enum {string} */
@@ -1707,13 +1710,18 @@ export interface components {
                  * @description Stable. docs/diagnosis.md explains each code.
                  * @enum {string}
                  */
-                code: "healthy" | "nothing_listening" | "wrong_port" | "backend_timeout" | "backend_503" | "backend_error" | "backend_speaks_tls" | "upstream_name_unresolved" | "certificate_expired" | "certificate_wrong_name" | "certificate_expiring" | "tls_failed" | "records_changed" | "name_points_elsewhere" | "name_missing" | "dns_unknown" | "other_server_answers" | "file_edited" | "file_missing" | "not_loaded" | "edge_down" | "edge_config_broken" | "not_proxied" | "unknown";
+                code: "healthy" | "blocked" | "nothing_listening" | "wrong_port" | "backend_timeout" | "backend_503" | "backend_error" | "backend_speaks_tls" | "upstream_name_unresolved" | "certificate_expired" | "certificate_wrong_name" | "certificate_expiring" | "tls_failed" | "records_changed" | "name_points_elsewhere" | "name_missing" | "dns_unknown" | "other_server_answers" | "file_edited" | "file_missing" | "not_loaded" | "edge_down" | "edge_config_broken" | "not_proxied" | "unknown";
+                /**
+                 * @description `good`: the host is healthy. `warning`: visitors notice nothing yet, or nobody can tell. `bad`: they notice it.
+                 * @enum {string}
+                 */
+                level: "good" | "warning" | "bad";
                 /** @description The cause in one sentence. */
                 sentence: string;
                 /** @description What to do next. */
                 advice: string;
-                /** @description What Drawbridge can do about it: `repair`, `overwrite` (repair with `overwrite: true`), `accept`, `renew`. Empty for public callers. */
-                acts: ("repair" | "overwrite" | "accept" | "renew")[];
+                /** @description What Drawbridge can do about it: `repair`, `overwrite` (repair with `overwrite: true`), `accept`, `renew`, `resolve` (a command on the server). Empty for public callers. */
+                acts: ("repair" | "overwrite" | "accept" | "renew" | "resolve")[];
             };
             /**
              * Format: date-time
@@ -4101,6 +4109,7 @@ export interface operations {
                      *       ],
                      *       "cause": {
                      *         "code": "nothing_listening",
+                     *         "level": "bad",
                      *         "sentence": "Nothing listens on port 3000 of server 25: the connection is refused.",
                      *         "advice": "Start the service on server 25. Make sure that it listens on that address, not only on localhost.",
                      *         "acts": []

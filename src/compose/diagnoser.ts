@@ -60,6 +60,7 @@ export function composeDiagnoser(
     drift,
     patienceMs: config.monitor.timeoutSeconds * 1000,
     servers: servers.addresses,
+    configFile: config.file,
     showsUnmanaged: (host) => isPublic(config.status, host),
     probePath: (host) => config.status.hosts.get(host)?.path,
     serverAt: (address) => Object.entries(servers.addresses).find(([, registered]) => registered === address)?.[0],

@@ -3,20 +3,24 @@ import type { Words } from './audience.ts'
 
 /**
  * What Drawbridge itself can do about a cause. `overwrite`: a repair that discards what others changed. `accept`: to keep it.
- * Every interface has its own words for them.
+ * `resolve`: a command on the server that ends a blocked run. Every interface has its own words for them.
  */
-export const ACTS = ['repair', 'overwrite', 'accept', 'renew'] as const
+export const ACTS = ['repair', 'overwrite', 'accept', 'renew', 'resolve'] as const
 export type Act = (typeof ACTS)[number]
 
-/** The act for a cause of a managed host. `renew`: as long as the certificate is there as it was applied. */
-export type Remedy = 'repair' | 'renew'
+/**
+ * The act for a cause of a managed host. `restore`: a repair of what nobody can want to keep, such as a wrong certificate.
+ * `renew`: as long as the certificate is there as it was applied.
+ */
+export type Remedy = 'repair' | 'restore' | 'renew' | 'resolve'
 
 /** Empty for a host that Drawbridge does not manage, while a run holds the host, and where no act helps. */
 export function actsFor(remedy: Remedy | undefined, evidence: Evidence): readonly Act[] {
   const { exposure } = evidence
+  if (remedy === 'resolve') return exposure?.state === 'blocked' ? ['resolve'] : []
   if (!remedy || exposure?.state !== 'applied') return []
   if (remedy === 'renew' && !isCertificateLost(exposure)) return exposure.renews && !isAhead(evidence) ? ['renew'] : []
-  if (isForeign(evidence, exposure)) return ['overwrite', 'accept']
+  if (isForeign(evidence, exposure)) return remedy === 'repair' ? ['overwrite', 'accept'] : ['overwrite']
   return exposure.differences?.length === 0 ? [] : ['repair']
 }
 
@@ -33,12 +37,19 @@ const isForeign = ({ file, name }: Evidence, { differences }: ExposureEvidence):
 const ASK_TO_REPAIR = 'Ask the administrator of this service to repair the exposure.'
 
 /** The acts in the words of the API. Undefined where there is none. */
-export function adviceOn(acts: readonly Act[], { inside }: Words): string | undefined {
-  if (acts.includes('overwrite'))
+export function adviceOn(acts: readonly Act[], { inside, resolve }: Words): string | undefined {
+  if (acts.includes('resolve'))
     return inside(
-      'Discard the change with POST /api/deploy/repair and overwrite: true, or keep it with POST /api/deploy/accept.',
+      `Run on the server: ${resolve}. It shows what is left and finishes the rollback; with --accept it leaves everything as it stands.`,
+      'Ask the administrator of this service to resolve the last run of the host.',
+    )
+  if (acts.includes('overwrite')) {
+    const discard = 'Discard the change with POST /api/deploy/repair and overwrite: true'
+    return inside(
+      acts.includes('accept') ? `${discard}, or keep it with POST /api/deploy/accept.` : `${discard}.`,
       ASK_TO_REPAIR,
     )
+  }
   if (acts.includes('repair'))
     return inside('Write it again as it was applied with POST /api/deploy/repair.', ASK_TO_REPAIR)
   if (acts.includes('renew'))
@@ -49,13 +60,8 @@ export function adviceOn(acts: readonly Act[], { inside }: Words): string | unde
   return undefined
 }
 
-/** Why no act is possible at the moment, for a cause that has a remedy. Undefined where nothing holds the host. */
-export function heldAdvice(remedy: Remedy | undefined, { exposure }: Evidence, { inside }: Words): string | undefined {
-  if (!remedy || !exposure || exposure.state === 'applied') return undefined
-  return exposure.state === 'busy'
+/** Why no act is possible at the moment, for a cause that has a remedy. Undefined where no run holds the host. */
+export const heldAdvice = (remedy: Remedy | undefined, { exposure }: Evidence): string | undefined =>
+  remedy && exposure?.state === 'busy'
     ? 'A run is changing the host. Diagnose it again when the run has ended.'
-    : inside(
-        'The last run of the host could not be undone. Run drawbridge resolve with the plan id on the server.',
-        'Ask the administrator of this service to resolve the last run of the host.',
-      )
-}
+    : undefined

@@ -7,6 +7,8 @@ export interface Audience {
   readonly network: 'internal' | 'public'
   /** The registry: id -> address. */
   readonly servers: Readonly<Record<string, string>>
+  /** The configuration file on the server, for commands there. */
+  readonly configFile: string
 }
 
 export const serverAt = (address: string, { servers }: Audience): string | undefined =>
@@ -22,19 +24,25 @@ export interface Words {
   /** The backend's machine, for advice: `server 25`, or an address. Never a name from a configuration file. */
   readonly machine: string
   readonly addresses: (found: readonly string[]) => string
+  /** The command that ends the blocked run of the host, without a full stop. */
+  readonly resolve: string
   /** Returns the first sentence for callers on the internal network, the second for others. */
   readonly inside: (sentence: string, outside: string) => string
 }
 
-export function wordsFor({ target }: Evidence, audience: Audience): Words {
+export function wordsFor({ target, exposure }: Evidence, audience: Audience): Words {
   return {
     backend: backendName(target.target, target.address, audience),
     machine: machineName(target.target, target.address, audience),
     addresses: (found) =>
       audience.network === 'internal' && found.length > 0 ? found.map(escapeText).join(', ') : 'another address',
+    resolve: `drawbridge resolve ${exposure?.planId ?? 'PLAN'} --config ${forShell(audience.configFile)}`,
     inside: (sentence, outside) => (audience.network === 'internal' ? sentence : outside),
   }
 }
+
+/** A path as one word of a shell. */
+const forShell = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`)
 
 function backendName(target: Target | null, address: string | null, audience: Audience): string {
   if (!target) return 'its backend'

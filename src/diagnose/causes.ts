@@ -30,6 +30,12 @@ export const CAUSES = {
     ({ host }) => `Every link from the DNS name to the backend of ${host} works.`,
     'Nothing needs to be done.',
   ),
+  blocked: cause(
+    (evidence) =>
+      `The last run of ${evidence.host} failed and could not be undone, so no run can change the host. ${visitorResult(evidence)}.`,
+    'Ask the administrator of this service to resolve the last run of the host.',
+    'resolve',
+  ),
   nothing_listening: cause(
     (_, { backend }) => `Nothing listens on ${backend}: the connection is refused.`,
     ({ target }, { machine }) =>
@@ -88,7 +94,7 @@ export const CAUSES = {
         `The served certificate does not cover ${host}.`,
       ),
     'Install a certificate that covers the name, or correct ssl_certificate in the server block of the host.',
-    'repair',
+    'restore',
   ),
   certificate_expiring: cause(
     ({ tls }) =>
@@ -102,7 +108,7 @@ export const CAUSES = {
   tls_failed: cause(
     ({ host }) => `The edge refuses the TLS handshake for ${host}: it has no certificate for the name.`,
     'Configure a certificate that nginx can load in the server block of the host.',
-    'repair',
+    'restore',
   ),
   records_changed: cause(
     ({ host }) =>

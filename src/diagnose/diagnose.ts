@@ -5,7 +5,7 @@ import { type Act, actsFor, adviceOn, heldAdvice } from './acts.ts'
 import { type Audience, maySee, serverAt, type Words, wordsFor } from './audience.ts'
 import { CAUSES, type CauseCode, type CauseTexts } from './causes.ts'
 import { chainOf, type Link } from './chain.ts'
-import { causeOf, factsAfter } from './rules.ts'
+import { type CauseLevel, causeOf, factsAfter, levelOf } from './rules.ts'
 
 /** The interpretation of an inspection, for one audience. */
 export interface Diagnosis {
@@ -30,6 +30,7 @@ export interface Diagnosis {
 
 interface Cause {
   readonly code: CauseCode
+  readonly level: CauseLevel
   readonly sentence: string
   readonly advice: string
   /** What Drawbridge can do about it. Empty for public callers, who may do nothing of it. */
@@ -40,10 +41,11 @@ export function diagnose(evidence: Evidence, audience: Audience): Diagnosis {
   const { host, managed, exposure, file, configuration, target, at, tookMs } = evidence
   const words = wordsFor(evidence, audience)
   const machine = target.address ?? target.target?.host ?? null
+  const badge = badgeOf(factsAfter(evidence))
   const isShown = machine === null ? audience.network === 'internal' : maySee(machine, audience)
   return {
     host,
-    badge: badgeOf(factsAfter(evidence)),
+    badge,
     managed,
     ...(exposure && audience.network === 'internal' && { planId: exposure.planId }),
     configPath: configuration.own && escapeText(configuration.own.path),
@@ -53,20 +55,21 @@ export function diagnose(evidence: Evidence, audience: Audience): Diagnosis {
     server: isShown && machine !== null ? (serverAt(machine, audience) ?? escapeText(machine)) : null,
     file,
     chain: chainOf(evidence, words),
-    cause: causeFor(evidence, words, audience),
+    cause: causeFor(evidence, badge, words, audience),
     checkedAt: at,
     tookMs,
   }
 }
 
-function causeFor(evidence: Evidence, words: Words, { network }: Audience): Cause {
+function causeFor(evidence: Evidence, badge: Badge, words: Words, { network }: Audience): Cause {
   const code = causeOf(evidence)
   const { sentence, advice, remedy }: CauseTexts = CAUSES[code]
   const acts = actsFor(remedy, evidence)
   return {
     code,
+    level: levelOf(code, badge),
     sentence: sentence(evidence, words),
-    advice: heldAdvice(remedy, evidence, words) ?? adviceOn(acts, words) ?? advice(evidence, words),
+    advice: heldAdvice(remedy, evidence) ?? adviceOn(acts, words) ?? advice(evidence, words),
     acts: network === 'internal' ? acts : [],
   }
 }

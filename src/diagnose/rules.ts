@@ -1,4 +1,4 @@
-import { type BadgeFacts, certificateLevel, isGoodStatus, mergeFacts } from '../model/badge.ts'
+import { type Badge, type BadgeFacts, badgeOf, certificateLevel, isGoodStatus, mergeFacts } from '../model/badge.ts'
 import { type ErrorClass, type Evidence, fileFact } from '../model/evidence.ts'
 import type { CauseCode } from './causes.ts'
 
@@ -29,6 +29,9 @@ const BACKEND_RULES: readonly Rule[] = [
  * link explains the links after it.
  */
 const RULES: readonly Rule[] = [
+  // Whatever else is wrong: nothing can mend it before the blocked run is resolved.
+  rule('blocked', ({ exposure }) => exposure?.state === 'blocked'),
+
   // The edge does not answer. A broken configuration explains why nginx does not start.
   rule('edge_config_broken', (evidence, symptom) => symptom === 'edge_closed' && isRefused(evidence)),
   rule('edge_down', (_, symptom) => symptom === 'edge_closed'),
@@ -85,8 +88,22 @@ const RULES: readonly Rule[] = [
   rule('edge_config_broken', (evidence) => isRefused(evidence)),
   rule('not_loaded', ({ configuration }) => configuration.changedSinceLoad === true),
   rule('dns_unknown', ({ name }) => name.kind === 'uncertain'),
-  rule('healthy', (_, symptom) => symptom === 'well'),
+  // What the monitor knows counts as well: a host whose badge is not RUNNING is not healthy.
+  rule('healthy', (evidence, symptom) => symptom === 'well' && badgeOf(factsAfter(evidence)) === 'RUNNING'),
 ]
+
+/**
+ * How serious a cause is. `warning`: visitors notice nothing yet, or nobody can tell. Colours, words and exit codes of every
+ * interface follow from it.
+ */
+export const CAUSE_LEVELS = ['good', 'warning', 'bad'] as const
+export type CauseLevel = (typeof CAUSE_LEVELS)[number]
+
+export const levelOf = (code: CauseCode, badge: Badge): CauseLevel => {
+  if (code === 'healthy') return 'good'
+  if (code === 'blocked') return 'bad'
+  return badge === 'RUNNING' || badge === 'PENDING' ? 'warning' : 'bad'
+}
 
 export function causeOf(evidence: Evidence): CauseCode {
   const symptom = symptomOf(evidence)
@@ -135,7 +152,7 @@ function symptomOf(evidence: Evidence): Symptom {
 /** The facts about a host after an inspection. */
 export const factsAfter = (evidence: Evidence): BadgeFacts => mergeFacts(evidence.known, factsIn(evidence))
 
-function factsIn({ managed, visit, records, tls, at, file }: Evidence): BadgeFacts {
+function factsIn({ managed, visit, records, name, tls, at, file }: Evidence): BadgeFacts {
   return {
     managed,
     answer:
@@ -144,11 +161,15 @@ function factsIn({ managed, visit, records, tls, at, file }: Evidence): BadgeFac
         : visit.kind === 'answer'
           ? { httpStatus: visit.httpStatus, reason: null, entry: visit.entry }
           : { httpStatus: null, reason: visit.reason },
-    dns: records,
+    dns: managed ? records : nameFact(name),
     certificate: tls.kind === 'certificate' ? (tls.coversHost ? certificateLevel(tls, at) : 'wrong_name') : null,
     file: fileFact(file),
   }
 }
+
+/** No record was applied for a host that Drawbridge did not create, so its name alone decides whether visitors reach the edge. */
+const nameFact = ({ kind }: Evidence['name']): BadgeFacts['dns'] =>
+  kind === 'missing' || kind === 'elsewhere' ? 'not_ours' : kind === 'here' ? 'ours' : null
 
 /** No problem is known. Hosts that Drawbridge did not create may answer `/` with a redirect or a login. */
 export function isBackendWell(evidence: Pick<Evidence, 'backend' | 'managed' | 'known'>): boolean {

@@ -35,7 +35,7 @@ import { hostChangeRoutes } from './routes/host-changes.ts'
 import { hostEventRoutes } from './routes/host-events.ts'
 import { type HistoryReader, hostHistoryRoutes } from './routes/host-history.ts'
 import { hostRoutes, muteRoutes } from './routes/hosts.ts'
-import { notFoundPage, pageRoutes, registerPage } from './routes/page.ts'
+import { pageRoutes, problemPage, registerPage } from './routes/page.ts'
 import { type DriftReader, planRoutes } from './routes/plans.ts'
 import { referenceRoutes, registerApiDocument } from './routes/reference.ts'
 import { repairRoutes } from './routes/repair.ts'
@@ -114,7 +114,7 @@ async function addGuards(app: App, parts: ServerParts, isClosing: () => boolean)
   const budgets = await createBudgets(app, parts.rateLimits, parts.clock, parts.requestCounts)
   const hostCheck = new HostCheck(parts.publicUrls, parts.tls ? 'https' : 'http')
   guardRequests(app, { ...parts, hostCheck, budgets, isClosing })
-  handleErrors(app, { ...parts, budgets, notFoundPage: notFoundPage(parts.pageFolder) })
+  handleErrors(app, { ...parts, budgets, problemPage: problemPage(parts.pageFolder) })
   logRequests(app)
   acceptOnlyJson(app)
   await refuseOverload(app)

@@ -149,7 +149,8 @@ const NEXT: Readonly<Record<ErrorCode, string>> = {
   accept_failed: 'Tell a person which step failed in steps. The exposure is still managed here.',
   renew_failed: 'Tell a person that the certificate was not renewed. The edge still serves the previous one.',
   remove_failed: 'Fix the step that failed in steps, then call remove_exposure again. The exposure is still applied.',
-  rollback_blocked: 'Stop, and ask a person to run drawbridge resolve with the plan id on the server.',
+  rollback_blocked:
+    'Stop, and ask a person to run drawbridge resolve PLAN_ID --config FILE on the server. get_policy tells FILE as configFile.',
   rate_limited: 'Wait for retryAfter seconds, then call this tool again.',
   not_found: OTHER_VERSION,
   method_not_allowed: OTHER_VERSION,
@@ -168,8 +169,12 @@ const isBlocked = ({ code, retryAfter }: ProblemBody): boolean => code === 'plan
 const nextActionFor = (problem: ProblemBody): string => {
   if (isExposedHere(problem)) return EXPOSED_HERE
   if (isBlocked(problem)) return NEXT.rollback_blocked
+  if (problem.code === 'lease_not_longer' && problem.expiresAt === null) return HAS_NO_END
   return isKnown(problem.code) ? NEXT[problem.code] : UNKNOWN_CODE
 }
+
+const HAS_NO_END =
+  'Do not call extend_exposure: the exposure has no end and stays until remove_exposure. To change something else, call plan_exposure without expiresIn.'
 
 const EXPOSED_HERE =
   'Call plan_exposure with another subdomain. To change your own exposure, call check_host for its planId, then plan_exposure with that planId as replaces.'
@@ -178,8 +183,11 @@ const isKnown = (code: string): code is ErrorCode => Object.hasOwn(NEXT, code)
 
 /** What to do about a cause of a diagnosis, in terms of tools. */
 export const TOOLS_FOR: ActWords = {
+  beforeResolve: 'Stop, and ask a person. ',
   repair: 'Call repair_exposure with this host.',
   overwriteOrAccept:
     'Call compare_exposure and ask a person whether to discard the change. If so, call repair_exposure with overwrite: true. To keep the change, call accept_exposure.',
+  overwrite:
+    'Call compare_exposure and ask a person whether to discard the change. If so, call repair_exposure with overwrite: true.',
   renew: 'Call renew_certificate with this host.',
 }

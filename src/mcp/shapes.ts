@@ -22,6 +22,12 @@ const HOST_ROW = {
     .string()
     .optional()
     .describe('The argument of remove_exposure and repair_exposure. Present for callers in the internal network'),
+  blocked: z
+    .boolean()
+    .optional()
+    .describe(
+      'True: the last run could not be undone, and no tool can change the host. diagnose_host tells what a person has to do',
+    ),
   maintenance: z.boolean().optional().describe('True: visitors get the maintenance page'),
   owner: z.string().optional().describe('Who is responsible, as people have written it'),
   note: z.string().optional().describe('What the exposure is for, as people have written it'),
@@ -64,7 +70,13 @@ export const DiagnosisShape = z.looseObject({
   host: z.string(),
   badge: z.string(),
   chain: z.array(z.looseObject({ link: z.string(), ok: z.boolean().nullable(), detail: z.string() })),
-  cause: z.looseObject({ code: z.string(), sentence: z.string(), advice: z.string(), acts: z.array(z.string()) }),
+  cause: z.looseObject({
+    code: z.string(),
+    level: z.string().describe('good, warning (visitors notice nothing yet) or bad'),
+    sentence: z.string(),
+    advice: z.string(),
+    acts: z.array(z.string()),
+  }),
 })
 
 const MAKER = {

@@ -132,10 +132,11 @@ export interface ConfigurationEvidence {
 }
 
 /** The host's files, compared with the applied files. */
-export type FileState = 'unchanged' | 'edited' | 'missing' | 'not_ours'
+/** `unknown`: nothing was applied yet that could be compared, as after an apply that is blocked. */
+export type FileState = 'unchanged' | 'edited' | 'missing' | 'not_ours' | 'unknown'
 
 export const fileFact = (state: FileState): BadgeFacts['file'] =>
-  state === 'not_ours' ? null : state === 'unchanged' ? 'unchanged' : 'edited'
+  state === 'not_ours' || state === 'unknown' ? null : state === 'unchanged' ? 'unchanged' : 'edited'
 
 /** What nginx speaks to a backend. */
 export const BACKEND_PROTOCOLS = [

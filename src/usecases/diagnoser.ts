@@ -25,6 +25,7 @@ export interface DiagnoserParts extends InspectHostParts {
   /** Compares an applied plan with files, zone and certificate. */
   readonly drift: (planId: string) => Promise<readonly Difference[]>
   readonly servers: Audience['servers']
+  readonly configFile: Audience['configFile']
   /** Whether public callers may see a host that Drawbridge did not create. */
   readonly showsUnmanaged: (host: string) => boolean
   /** The path that checks of such a host request. Undefined: `/`. */
@@ -53,7 +54,8 @@ export class Diagnoser {
   async diagnose(host: string, { network }: Pick<Caller, 'network'>): Promise<Diagnosis> {
     if (network === 'public' && !this.#parts.showsUnmanaged(host) && !(await this.#isManaged(host))) throw notFound()
     const evidence = await (this.#underWay.get(host) ?? this.#inspect(host))
-    return diagnose(evidence, { network, servers: this.#parts.servers })
+    const { servers, configFile } = this.#parts
+    return diagnose(evidence, { network, servers, configFile })
   }
 
   /**

@@ -233,6 +233,9 @@ function assertEndsLater(former: FormerExposure, request: ExposureRequest, now: 
   const end = expiresAt === undefined ? 'has no end' : `ends at ${new Date(expiresAt).toISOString()}`
   throw new Problem('lease_not_longer', `${plan.host} ${end}; expiresIn would end it sooner.`, {
     expiresAt: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
+    ...(expiresAt === undefined && {
+      nextAction: 'Plan again without expiresIn. The exposure stays until it is removed.',
+    }),
   })
 }
 

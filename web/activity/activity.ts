@@ -16,6 +16,13 @@ export interface ActivityLine {
   readonly outcome: AuditLine['outcome'] | undefined
 }
 
+/** The lines about a host. A host without a plan has none of the lines that name no plan. */
+export const auditAbout = (
+  lines: readonly AuditLine[],
+  { host, planId }: { readonly host: string; readonly planId?: string | undefined },
+): readonly AuditLine[] =>
+  lines.filter((line) => line.host === host || (planId !== undefined && line.planId === planId))
+
 /** Both kinds together, newest first. */
 export function activityOf(lines: readonly AuditLine[], events: readonly HostEvent[]): readonly ActivityLine[] {
   return [...lines.map(ofAudit), ...events.map(ofEvent)].sort((a, b) => b.at.localeCompare(a.at))

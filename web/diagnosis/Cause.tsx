@@ -2,15 +2,10 @@ import type { Diagnosis } from '../api/diagnosis.ts'
 import { CopyButton } from '../parts/CopyButton.tsx'
 import styles from './Cause.module.css'
 
-interface CauseProps {
-  readonly cause: Diagnosis['cause']
-  readonly badge: string
-}
-
-/** The cause and the advice. */
-export function Cause({ cause, badge }: CauseProps) {
+/** The cause and the advice, in the colour of how serious the cause is. */
+export function Cause({ cause }: { readonly cause: Diagnosis['cause'] }) {
   return (
-    <div className={styles.cause} data-well={badge === 'RUNNING'}>
+    <div className={styles.cause} data-level={cause.level}>
       <p className={styles.sentence}>{cause.sentence}</p>
       <p className={styles.advice}>{cause.advice}</p>
       <div className={styles.copy}>

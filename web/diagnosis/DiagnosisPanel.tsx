@@ -52,7 +52,7 @@ export function DiagnosisPanel({ host, onClose }: DiagnosisPanelProps) {
       {look.error && !look.isFetching && <Trouble fault={look.error} again={() => void look.refetch()} />}
       {diagnosis && (
         <>
-          <Cause cause={diagnosis.cause} badge={diagnosis.badge} />
+          <Cause cause={diagnosis.cause} />
           <RepairSection diagnosis={diagnosis} />
           {row && policy && (
             <HostActs

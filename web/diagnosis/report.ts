@@ -10,6 +10,7 @@ const FILE_WORDS: Record<Diagnosis['file'], string> = {
   edited: 'edited since it was applied',
   missing: 'gone',
   not_ours: 'unmanaged',
+  unknown: 'not known: nothing was applied yet',
 }
 
 export function factsOf({ configPath, configLine, listen, proxyPass, server, file }: Diagnosis): readonly Fact[] {

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'react'
 import { ActivityLines } from '../activity/ActivityLines.tsx'
-import { activityOf } from '../activity/activity.ts'
+import { activityOf, auditAbout } from '../activity/activity.ts'
 import { useAudit } from '../api/audit.ts'
 import { useEvents } from '../api/events.ts'
 import { type Days, useHostHistory } from '../api/history.ts'
@@ -42,8 +42,8 @@ export function HostPage({ host, policy }: { readonly host: string; readonly pol
   const row = useRow(hosts.data?.rows, host, maintenance.begun)
   const plan = useNewestPlan(row?.planId, host)
   const isInside = policy.caller.network === 'internal'
-  const audit = useAudit(isInside).data?.filter((line) => line.host === host || line.planId === row?.planId)
-  const lines = activityOf(audit ?? [], useEvents(isInside, host).data ?? [])
+  const audit = auditAbout(useAudit(isInside).data ?? [], { host, planId: row?.planId })
+  const lines = activityOf(audit, useEvents(isInside, host).data ?? [])
   const now = useNow(10_000)
   if (!row) {
     return (

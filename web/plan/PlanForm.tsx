@@ -17,6 +17,8 @@ interface PlanFormProps {
   readonly draft: Draft
   /** A plan that replaces another one keeps its name. */
   readonly isNameFixed: boolean
+  /** A plan that replaces a permanent exposure cannot give it an end. */
+  readonly isPermanent: boolean
   readonly onChange: (draft: Draft) => void
   readonly onSubmit: () => void
   readonly isBusy: boolean
@@ -34,7 +36,17 @@ const LIVES: readonly (readonly [seconds: string, words: string])[] = [
   ['2592000', '30 days'],
 ]
 
-export function PlanForm({ policy, draft, isNameFixed, onChange, onSubmit, isBusy, onClear, refused }: PlanFormProps) {
+export function PlanForm({
+  policy,
+  draft,
+  isNameFixed,
+  isPermanent,
+  onChange,
+  onSubmit,
+  isBusy,
+  onClear,
+  refused,
+}: PlanFormProps) {
   const form = useRef<HTMLFormElement>(null)
   const [own, setOwn] = useState<FieldErrors>({})
   // A field that is left without a fault of its own keeps the refusal of the service until it is changed.
@@ -74,22 +86,7 @@ export function PlanForm({ policy, draft, isNameFixed, onChange, onSubmit, isBus
       />
       <BackendFields policy={policy} {...fields} />
       <HttpsChoice isChosen={draft.tls} error={errors.tls} onChoose={(tls) => set({ tls })} />
-      <Field label="Expires" error={errors.expiresIn} hint="The exposure removes itself at that time.">
-        {(props) => (
-          <select
-            {...props}
-            className={control.control}
-            value={draft.expiresIn}
-            onChange={(event) => set({ expiresIn: event.target.value })}
-          >
-            {livesWith(draft.expiresIn).map(([seconds, words]) => (
-              <option key={seconds} value={seconds}>
-                {words}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      {!isPermanent && <ExpiresField {...fields} />}
       <OptionFields policy={policy} {...fields} />
       <div className={styles.submit}>
         <Button type="submit" look="main" busy={isBusy}>
@@ -218,4 +215,25 @@ function useFocusOnRefusal(form: RefObject<HTMLFormElement | null>, refused: Fie
     const isElsewhere = document.activeElement?.matches('input, select')
     if (marked && !isElsewhere) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
   }, [form, marked])
+}
+
+function ExpiresField({ draft, errors, set }: Pick<FieldsProps, 'draft' | 'errors' | 'set'>) {
+  return (
+    <Field label="Expires" error={errors.expiresIn} hint="The exposure removes itself at that time.">
+      {(props) => (
+        <select
+          {...props}
+          className={control.control}
+          value={draft.expiresIn}
+          onChange={(event) => set({ expiresIn: event.target.value })}
+        >
+          {livesWith(draft.expiresIn).map(([seconds, words]) => (
+            <option key={seconds} value={seconds}>
+              {words}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  )
 }

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Refusal } from '../../src/client/index.ts'
+import { useHosts } from '../api/hosts.ts'
 import { makePlan, type Plan } from '../api/plans.ts'
 import type { Policy } from '../api/policy.ts'
 import { Panel } from '../parts/Panel.tsx'
@@ -24,6 +25,9 @@ interface PlanPageProps {
 export function PlanPage({ policy, former }: PlanPageProps) {
   const queries = useQueryClient()
   const empty = former ? draftOf(former.request) : firstDraft(policy)
+  const row = useHosts().data?.rows.find(({ host }) => host === former?.host)
+  // Extending changes the end of an exposure and not its plan.
+  const isPermanent = former !== undefined && row?.expiresAt === null
   const place = former ? `change ${former.planId}` : 'plan'
   const [draft, setDraft] = useState<Draft>(() => ({ ...empty, ...keptDraft(place) }))
   const asking = useMutation({
@@ -54,6 +58,7 @@ export function PlanPage({ policy, former }: PlanPageProps) {
             policy={policy}
             draft={draft}
             isNameFixed={former !== undefined}
+            isPermanent={isPermanent}
             onChange={change}
             onSubmit={() => {
               setIsShown(false)

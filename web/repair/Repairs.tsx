@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { client } from '../api/client.ts'
-import type { Act } from '../api/diagnosis.ts'
+import type { Act, DiagnosedAct } from '../api/diagnosis.ts'
 import { useDrift } from '../api/drift.ts'
 import type { Action, Plan } from '../api/plans.ts'
 import type { Policy } from '../api/policy.ts'
@@ -18,7 +18,7 @@ interface RepairsProps {
   readonly plan: Plan
   readonly policy: Policy
   /** What helps, according to the diagnosis of the host. */
-  readonly acts: readonly Act[]
+  readonly acts: readonly DiagnosedAct[]
   /** Whether to show the run that is begun here. The page of a plan shows every run anyway. */
   readonly withRun?: boolean
 }

@@ -1,4 +1,4 @@
-import type { Act } from '../api/diagnosis.ts'
+import type { Act, DiagnosedAct } from '../api/diagnosis.ts'
 import type { Difference } from '../api/drift.ts'
 import type { Policy } from '../api/policy.ts'
 
@@ -11,8 +11,8 @@ const RIGHTS: Record<Act, Policy['caller']['may'][number]> = {
 }
 
 /** The acts that this caller may do. */
-export const allowedActs = (acts: readonly Act[], { caller }: Pick<Policy, 'caller'>): readonly Act[] =>
-  acts.filter((act) => caller.may.includes(RIGHTS[act]))
+export const allowedActs = (acts: readonly DiagnosedAct[], { caller }: Pick<Policy, 'caller'>): readonly Act[] =>
+  acts.filter((act) => act !== 'resolve').filter((act) => caller.may.includes(RIGHTS[act]))
 
 export const LABELS: Record<Act, string> = {
   repair: 'Repair',

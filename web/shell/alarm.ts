@@ -1,12 +1,14 @@
 import { useEffect } from 'react'
 import { useHosts } from '../api/hosts.ts'
-import { isRed } from '../status/attention.ts'
+import { useNow } from '../parts/time.ts'
+import { needAttention } from '../status/attention.ts'
 
 const CALM = document.querySelector<HTMLLinkElement>('link[rel="icon"]')?.href
 
-/** Shows the number of red hosts in the title and the icon of the page. */
+/** Shows the number of hosts that need attention in the title and the icon of the page. */
 export function useAlarm(): void {
-  const count = useHosts().data?.rows.filter(isRed).length ?? 0
+  const now = useNow(10_000)
+  const count = needAttention(useHosts().data?.rows ?? [], now).length
   useEffect(() => {
     const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]')
     if (icon && CALM) icon.href = count === 0 ? CALM : `data:image/svg+xml,${encodeURIComponent(drawing(count))}`

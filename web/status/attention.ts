@@ -52,14 +52,13 @@ export const isForOthers = ({ host, certificate }: Pick<HostRow, 'host' | 'certi
 export const issuedBy = ({ issuer, names = [] }: NonNullable<HostRow['certificate']>): string =>
   issuer === undefined ? '' : `, issued by ${issuer} for ${names.join(', ')}`
 
-/** Whether a host counts as red in the title and the icon of the page. A muted one does not. */
-export const isRed = (row: HostRow): boolean =>
-  row.muted === undefined &&
-  (row.blocked === true || (row.badge !== 'RUNNING' && row.badge !== 'PENDING' && toneOf(row.badge) === 'bad'))
+/** The hosts that the title and the icon of the page count, and the verdict above the list. Muted hosts need no attention. */
+export const needAttention = (rows: readonly HostRow[], now: number): readonly HostRow[] =>
+  rows.filter((row) => row.muted === undefined && attentionOf(row, now).length > 0)
 
 /** `13 of 25 hosts need attention, 2 muted`. Muted hosts need none. */
 export function verdictOf(rows: readonly HostRow[], now: number): string {
-  const count = rows.filter((row) => row.muted === undefined && attentionOf(row, now).length > 0).length
+  const count = needAttention(rows, now).length
   const muted = rows.filter((row) => row.muted !== undefined).length
   const rest = muted === 0 ? '' : `, ${muted.toLocaleString('en')} muted`
   if (count === 0) {

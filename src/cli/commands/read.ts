@@ -173,7 +173,9 @@ export function addEvents(program: Command): void {
 
 export function addDiagnose(program: Command): void {
   const command = withApiOptions(program.command('diagnose <host>'))
-    .description('check every link from the visitor to the backend and name the cause; exit code 1 unless RUNNING')
+    .description(
+      'check every link from the visitor to the backend and name the cause; exit code 1 unless the host is healthy',
+    )
     .action(async (host: string, options: ApiOptions) => {
       const { diagnosisLines } = await import('../views/diagnosis.ts')
       const { diagnosisIn } = await import('../../client/advice.ts')
@@ -181,7 +183,7 @@ export function addDiagnose(program: Command): void {
       const api = await apiClient(options)
       const told = await api.diagnose(await namedHost(api, host))
       const diagnosis = diagnosisIn(told, commandsFor(told.host))
-      const exitCode = diagnosis.badge === 'RUNNING' ? EXIT.ok : EXIT.notWell
+      const exitCode = diagnosis.cause.level === 'good' ? EXIT.ok : EXIT.notWell
       print({ body: diagnosis, lines: (screen) => diagnosisLines(diagnosis, screen), exitCode }, options.json)
     })
   withExample(command, 'drawbridge diagnose hello.example.test')
@@ -202,7 +204,8 @@ export function addDiff(program: Command): void {
       const { driftLines, readDrifts } = await import('../views/drift.ts')
       const api = await apiClient(options)
       const drifts = await readDrifts(api, host && (await namedHost(api, host)), all === true)
-      const exitCode = drifts.every(({ differences }) => differences.length === 0) ? EXIT.ok : EXIT.notWell
+      const isSame = drifts.every(({ differences, isBlocked }) => differences.length === 0 && !isBlocked)
+      const exitCode = isSame ? EXIT.ok : EXIT.notWell
       print({ body: { drifts }, lines: (screen) => driftLines(drifts, screen), exitCode }, json)
     })
   withExample(

@@ -10,7 +10,12 @@ export interface DiagnosisView {
   readonly proxyPass: string | null
   readonly server: string | null
   readonly chain: readonly { readonly link: string; readonly ok: boolean | null; readonly detail: string }[]
-  readonly cause: { readonly code: string; readonly sentence: string; readonly advice: string }
+  readonly cause: {
+    readonly code: string
+    readonly level: string
+    readonly sentence: string
+    readonly advice: string
+  }
   readonly tookMs: number
 }
 
@@ -33,7 +38,7 @@ export function diagnosisLines(diagnosis: DiagnosisView, screen: Screen): string
   const place = configPath === null ? [] : [`${configPath}${configLine === null ? '' : `:${configLine}`}`]
   const target = proxyPass ?? (server === null ? undefined : `server ${server}`)
   return [
-    `${screen.paint('strong', host)}  ${screen.paint(badgeTone(badge), badge)}`,
+    `${screen.paint('strong', host)}  ${screen.paint(cause.level === 'warning' ? 'careful' : badgeTone(badge), badge)}`,
     ...[...place, ...(target === undefined ? [] : [`proxies to ${target}`])].map((line) => `  ${line}`),
     '',
     '  visitor',

@@ -8,6 +8,8 @@ import { planIdOf } from '../plan-of.ts'
 
 interface Compared extends Drift {
   readonly host: string
+  /** Its last run could not be undone, so it cannot be compared. */
+  readonly isBlocked?: true
 }
 
 /** Compares one host, or with `all` every host that Drawbridge exposes. */
@@ -22,6 +24,7 @@ export async function readDrifts(
       drifts.push({ ...(await api.drift(plan.planId)), host: plan.host })
     } catch (error) {
       if (!all || !isOver(error)) throw error
+      if (plan.isBlocked) drifts.push({ ...plan, differences: [] })
     }
   return drifts
 }
@@ -33,18 +36,24 @@ async function comparedPlans(
   api: DrawbridgeClient,
   host: string | undefined,
   all: boolean,
-): Promise<readonly { readonly planId: string; readonly host: string }[]> {
+): Promise<readonly { readonly planId: string; readonly host: string; readonly isBlocked?: true }[]> {
   if (host !== undefined && !all) return [{ planId: await planIdOf(api, host), host }]
   if (host !== undefined || !all) throw new UsageError('Name a host, or pass --all to compare every exposure.')
   const { hosts } = await api.allHosts()
-  return hosts.flatMap(({ planId, host: name }) => (planId === undefined ? [] : [{ planId, host: name }]))
+  return hosts.flatMap(({ planId, host: name, blocked }) =>
+    planId === undefined ? [] : [{ planId, host: name, ...(blocked && { isBlocked: true as const }) }],
+  )
 }
 
 /** Every difference with what was expected and found, or one sentence per host without any. */
 export const driftLines = (drifts: readonly Compared[], screen: Screen): string[] =>
-  drifts.flatMap(({ host, differences }) =>
+  drifts.flatMap(({ host, differences, isBlocked }) =>
     differences.length === 0
-      ? [`${host}: no difference.`]
+      ? [
+          isBlocked
+            ? `${host}: blocked, not compared. drawbridge diagnose ${host} tells what to do.`
+            : `${host}: no difference.`,
+        ]
       : [`${host}:`, ...differences.flatMap((difference) => differenceLines(difference, screen))],
   )
 

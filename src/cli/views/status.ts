@@ -12,6 +12,7 @@ export interface HostView {
   readonly certificate: { readonly notAfter: string; readonly level: string } | null
   readonly expiresAt: string | null
   readonly planId?: string | undefined
+  readonly blocked?: boolean | undefined
   readonly owner?: string | undefined
   readonly note?: string | undefined
   readonly maintenance?: boolean | undefined
@@ -77,7 +78,8 @@ function columnsAt(now: number, screen: Screen): Column<HostView>[] {
     {
       title: 'STATE',
       text: stateText,
-      paint: (padded, { badge, muted }) => screen.paint(muted ? 'dim' : badgeTone(badge), padded),
+      paint: (padded, { badge, blocked, muted }) =>
+        screen.paint(blocked ? 'bad' : muted ? 'dim' : badgeTone(badge), padded),
     },
     {
       title: 'FOR',
@@ -105,9 +107,9 @@ function columnsAt(now: number, screen: Screen): Column<HostView>[] {
   ]
 }
 
-/** `RUNNING`, `RUNNING (maintenance)`, `DOWN (muted)`. */
-function stateText({ badge, maintenance, muted }: HostView): string {
-  const notes = [...(maintenance ? ['maintenance'] : []), ...(muted ? ['muted'] : [])]
+/** `RUNNING`, `RUNNING (maintenance)`, `DOWN (blocked, muted)`. */
+function stateText({ badge, blocked, maintenance, muted }: HostView): string {
+  const notes = [...(blocked ? ['blocked'] : []), ...(maintenance ? ['maintenance'] : []), ...(muted ? ['muted'] : [])]
   return notes.length === 0 ? badge : `${badge} (${notes.join(', ')})`
 }
 
@@ -134,12 +136,15 @@ export interface HealthView extends HostView {
 }
 
 export function healthLines(health: HealthView, screen: Screen, now: number): string[] {
-  const { host, badge, lastCheck, certificate, expiresAt, planId, owner, note, maintenance, muted } = health
+  const { host, badge, blocked, lastCheck, certificate, expiresAt, planId, owner, note, maintenance, muted } = health
   return [
     `${screen.paint('strong', host)}  ${screen.paint(badgeTone(badge), badge)}`,
     ...pairs(
       [
         ['last check', lastCheck === null ? 'none yet' : checkText(lastCheck)],
+        ...(blocked
+          ? ([['blocked', `its last run could not be undone; drawbridge diagnose ${host} tells what to do`]] as const)
+          : []),
         ['server', health.server ?? 'unknown'],
         ['managed', health.managed ? `yes${planId === undefined ? '' : `, by ${planId}`}` : 'no'],
         ['file', health.configPath ?? 'none'],

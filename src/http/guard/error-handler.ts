@@ -7,7 +7,7 @@ import { type ErrorCode, Problem } from '../../model/errors.ts'
 import { isPlanId } from '../../model/exposure.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import { StoreUnavailable } from '../../store/ports/store.ts'
-import { PROBLEM_TYPE, problemBody, toProblem } from './problem.ts'
+import { PROBLEM_TYPE, type ProblemBody, problemBody, toProblem } from './problem.ts'
 import { publicProblem } from './public-view.ts'
 import type { Budgets } from './rate-limit.ts'
 
@@ -29,12 +29,12 @@ interface ErrorParts {
   readonly trail: AuditTrail
   readonly budgets: Budgets
   readonly clock: Clock
-  /** Answers a browser that opens an unknown address. Undefined: the client gets the problem. */
-  readonly notFoundPage: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined
+  /** Answers a browser in which a person opens the page. Undefined: the client gets the problem itself. */
+  readonly problemPage: (request: FastifyRequest, reply: FastifyReply, problem: ProblemBody) => FastifyReply | undefined
 }
 
 /** Handles every refused request: counts it, records it in the audit, logs it and answers it. */
-export function handleErrors(app: FastifyInstance, { trail, budgets, clock, notFoundPage }: ErrorParts): void {
+export function handleErrors(app: FastifyInstance, { trail, budgets, clock, problemPage }: ErrorParts): void {
   app.decorateRequest('refusedWith', undefined)
   app.setNotFoundHandler(() => {
     throw new Problem('not_found', 'This path does not exist.')
@@ -47,11 +47,11 @@ export function handleErrors(app: FastifyInstance, { trail, budgets, clock, notF
     problem = await countFailedCredential(problem, request, budgets)
     problem = await recordRefusal(problem, request, trail, clock.now())
     request.refusedWith = problem.code
-    const page = problem.code === 'not_found' && request.is404 ? notFoundPage(request, reply) : undefined
-    if (page) return page
     if (request.caller.network === 'public') problem = publicProblem(problem)
     const body = problemBody(problem, request.id)
     if (problem.members.retryAfter !== undefined) reply.header('retry-after', String(problem.members.retryAfter))
+    const page = problemPage(request, reply, body)
+    if (page) return page
     // A problem repeats field names of the caller, and such a name can contain a capability.
     return reply
       .status(body.status)

@@ -4,6 +4,7 @@ import fastifyStatic from '@fastify/static'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../../model/errors.ts'
 import type { App } from '../app.ts'
+import type { ProblemBody } from '../guard/problem.ts'
 
 /** Every path of the web page. The page selects the screen from the path. */
 const SCREENS = [
@@ -45,17 +46,39 @@ export function pageRoutes(app: App, folder: string): void {
   })
 }
 
-/** The answer to a browser that opens an unknown address: the page, which says so. Other clients get a problem. */
-export function notFoundPage(folder: string) {
-  return ({ method, url, headers }: FastifyRequest, reply: FastifyReply): FastifyReply | undefined => {
-    const isOpened = (method === 'GET' || method === 'HEAD') && /\btext\/html\b/.test(headers.accept ?? '')
-    if (!isOpened || NO_PAGES.test(url) || !existsSync(join(folder, 'index.html'))) return undefined
-    return reply.status(404).header('cache-control', 'no-store').sendFile('index.html', { cacheControl: false })
+/** Whether a person has opened an address of the page in a browser. */
+const isOpened = ({ method, url, headers }: FastifyRequest): boolean =>
+  (method === 'GET' || method === 'HEAD') && /\btext\/html\b/.test(headers.accept ?? '') && !NO_PAGES.test(url)
+
+/**
+ * The answer to a browser that opens an unknown address: the page, which says so. Any other problem is a small page that needs
+ * nothing of the service, because the service may be overloaded. Other clients get the problem itself.
+ */
+export function problemPage(folder: string) {
+  return (request: FastifyRequest, reply: FastifyReply, problem: ProblemBody): FastifyReply | undefined => {
+    if (!isOpened(request)) return undefined
+    reply.status(problem.status).header('cache-control', 'no-store')
+    if (problem.code !== 'not_found') return reply.type('text/html; charset=utf-8').send(smallPage(problem))
+    if (!existsSync(join(folder, 'index.html'))) return undefined
+    return reply.sendFile('index.html', { cacheControl: false })
   }
 }
 
+function smallPage({ status, title, detail, retryAfter }: ProblemBody): string {
+  const [heading, sentence] = [title, detail].map(asHtml)
+  const again = retryAfter === undefined ? '' : `<meta http-equiv="refresh" content="${Number(retryAfter)}">`
+  const soon = retryAfter === undefined ? '' : `<p>This page is loaded again in ${Number(retryAfter)} seconds.</p>`
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">${again}
+<title>${heading} – Drawbridge</title></head>
+<body><h1>${heading}</h1><p>${sentence}</p>${soon}<p>HTTP ${status}</p></body></html>
+`
+}
+
+const asHtml = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+
 /** What is for programs, or has files of its own. */
-const NO_PAGES = /^\/(?:api|assets|docs|metrics|mcp|\.well-known)(?:[/?]|$)/
+const NO_PAGES = /^\/(?:api|assets|docs|metrics|mcp|livez|readyz|\.well-known)(?:[/?]|$)/
 
 const notBuilt = () =>
   new Problem('not_found', 'The web page is not built in this installation.', {

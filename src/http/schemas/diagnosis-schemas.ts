@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { ACTS } from '../../diagnose/acts.ts'
 import { CAUSE_CODES } from '../../diagnose/causes.ts'
 import { LINKS } from '../../diagnose/chain.ts'
+import { CAUSE_LEVELS } from '../../diagnose/rules.ts'
 import { closed, oneOf, Time } from './schema-parts.ts'
 
 const PLAN_ID = 'plan_4c7p0wq9d2f6h8k1m3n5r7t9v0'
@@ -38,11 +39,15 @@ const LinkBody = Type.Object(
 const CauseBody = Type.Object(
   {
     code: oneOf(CAUSE_CODES, { description: 'Stable. docs/diagnosis.md explains each code.' }),
+    level: oneOf(CAUSE_LEVELS, {
+      description:
+        '`good`: the host is healthy. `warning`: visitors notice nothing yet, or nobody can tell. `bad`: they notice it.',
+    }),
     sentence: Type.String({ description: 'The cause in one sentence.' }),
     advice: Type.String({ description: 'What to do next.' }),
     acts: Type.Array(oneOf(ACTS), {
       description:
-        'What Drawbridge can do about it: `repair`, `overwrite` (repair with `overwrite: true`), `accept`, `renew`. Empty for public callers.',
+        'What Drawbridge can do about it: `repair`, `overwrite` (repair with `overwrite: true`), `accept`, `renew`, `resolve` (a command on the server). Empty for public callers.',
     }),
   },
   closed,
@@ -69,7 +74,9 @@ export const DiagnosisBody = Type.Object(
       examples: ['25'],
       description: 'The id of the server, or its address if it has no id.',
     }),
-    file: oneOf(['unchanged', 'edited', 'missing', 'not_ours']),
+    file: oneOf(['unchanged', 'edited', 'missing', 'not_ours', 'unknown'], {
+      description: '`unknown`: nothing was applied yet that could be compared, as after an apply that is blocked.',
+    }),
     chain: Type.Array(LinkBody, { description: 'The links from the visitor to the backend, in order.' }),
     cause: CauseBody,
     checkedAt: Time,

@@ -230,6 +230,7 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<number, unknown>>>
       ],
       cause: {
         code: 'nothing_listening',
+        level: 'bad',
         sentence: 'Nothing listens on port 3000 of server 25: the connection is refused.',
         advice: 'Start the service on server 25. Make sure that it listens on that address, not only on localhost.',
         acts: [],

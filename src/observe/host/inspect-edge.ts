@@ -114,6 +114,7 @@ async function blockOf(subject: Subject, view: EdgeView, place: EdgePlace): Prom
 
 /** Compares the files on disk with the applied files. */
 export async function fileState(view: Pick<EdgeView, 'hashFiles'>, applied: readonly FileHash[]): Promise<FileState> {
+  if (applied.length === 0) return 'unknown'
   // A file that cannot be read is not the applied file.
   const now = await view.hashFiles(applied.map(({ path }) => path)).catch(() => undefined)
   if (!now) return 'edited'
@@ -132,7 +133,7 @@ async function configurationOf(view: EdgeView, subject: Subject, file: FileState
   const load = await view.loadState([...(ownPath === undefined ? [] : [ownPath]), ...suspects.map(({ path }) => path)])
   const hasChanged = (path: string) => load.changedSinceLoad?.includes(path) ?? false
   // A run has proven that nginx loaded the file. While the file is unchanged, its date does not matter.
-  const isProven = file === 'unchanged'
+  const isProven = file === 'unchanged' || file === 'unknown'
   return {
     own: ownPath === undefined ? null : { path: ownPath, line: served?.line ?? null },
     listen: served?.listen ?? [],

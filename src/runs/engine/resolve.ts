@@ -49,7 +49,7 @@ export async function acceptBlocked(planId: string, parts: ResolveParts): Promis
     const { blocked, ...taken } = await takeOver(planId, 'accept', parts, session)
     if (blocked.action === 'renew' && taken.leases.length > 1)
       throw new Problem('plan_busy', `The blocked renewal of ${blocked.host} has changed other hosts, too.`, {
-        nextAction: `Finish it with drawbridge resolve ${planId} on the server.`,
+        nextAction: `Finish it with drawbridge resolve ${planId} --config FILE on the server.`,
       })
     const { runId, fence, startedAt: at } = taken.run
     const task = { resolves: blocked.runId }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { activityAddress, activityOf, matchingActivity } from '../../../web/activity/activity.ts'
+import { activityAddress, activityOf, auditAbout, matchingActivity } from '../../../web/activity/activity.ts'
 import type { HostRow } from '../../../web/api/hosts.ts'
 import { shifted } from '../../../web/api/strips.ts'
 import { wholeWay } from '../../../web/diagnosis/way.ts'
-import { attentionOf, isForOthers, isRed, verdictOf } from '../../../web/status/attention.ts'
+import { attentionOf, isForOthers, needAttention, verdictOf } from '../../../web/status/attention.ts'
 import { badgeCounts, inOrder, matching, valuesOf, WHOLE_VIEW } from '../../../web/status/host-list.ts'
 
 const row = (host: string, badge: string, server: string | null = '25'): HostRow => ({
@@ -125,11 +125,14 @@ describe('what needs attention', () => {
       }).map(({ words }) => words),
     ).toEqual(['Blocked', 'HTTP 502', 'Missing on the Secondary', 'Certificate ends in 3 d', 'Removed in 1 h'])
     expect(verdictOf([...ROWS], now)).toBe('2 of 4 hosts need attention')
-    expect(ROWS.filter(isRed)).toHaveLength(2)
+    expect(needAttention(ROWS, now)).toHaveLength(2)
     const muted = { since: null, until: null, by: 'configuration' }
     const some = ROWS.map((one) => (one.badge === 'DOWN' ? { ...one, muted } : one))
     expect(verdictOf(some, now)).toBe('1 of 4 hosts needs attention, 1 muted')
-    expect(some.filter(isRed)).toHaveLength(1)
+    expect(needAttention(some, now)).toHaveLength(1)
+    const ending = { ...row('e.test', 'RUNNING'), expiresAt: '2026-01-01T01:00:00Z' }
+    expect(verdictOf([ending, row('f.test', 'RUNNING')], now)).toBe('1 of 2 hosts needs attention')
+    expect(needAttention([ending], now)).toHaveLength(1)
     expect(verdictOf([{ ...row('d.test', 'DOWN'), muted }], now)).toBe('No host of 1 needs attention, 1 muted')
   })
 
@@ -144,4 +147,13 @@ describe('what needs attention', () => {
     expect(shifted({ strip: `${'-'.repeat(46)}90`, badge: 'RUNNING' }, 1)).toBe(`${'-'.repeat(45)}909`)
     expect(shifted({ strip: '9'.repeat(48), badge: 'DOWN' }, 100)).toHaveLength(48)
   })
+})
+
+test('the activity of a host without a plan has no lines of other hosts', () => {
+  const line = { seq: 1, at: '', actor: 'a', network: 'internal', action: 'token', outcome: 'refused' } as const
+  const lines = [line, { ...line, seq: 2, host: 'b.test' }, { ...line, seq: 3, planId: 'plan_1' }] as never
+  const about = (of: { host: string; planId?: string }) => auditAbout(lines, of).map(({ seq }) => seq)
+  expect(about({ host: 'a.test' })).toEqual([])
+  expect(about({ host: 'b.test' })).toEqual([2])
+  expect(about({ host: 'b.test', planId: 'plan_1' })).toEqual([2, 3])
 })

@@ -223,6 +223,7 @@ const diagnosis = () => ({
   ],
   cause: {
     code: 'nothing_listening',
+    level: 'bad',
     sentence: 'Nothing listens on port 3000 of server 25: the connection is refused.',
     advice: 'Start the service on server 25. Make sure that it listens on that address, not only on localhost.',
     acts: [],

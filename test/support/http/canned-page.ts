@@ -50,6 +50,7 @@ export const cannedDiagnosis = (host: string, badge: Diagnosis['badge']): Diagno
     cause: {
       ...EXAMPLE_DIAGNOSIS.cause,
       code: 'healthy',
+      level: 'good',
       sentence: 'The host answers.',
       advice: 'Nothing needs to be done.',
     },

@@ -9,8 +9,8 @@ import { AT, certificate, sampleEvidence } from '../../support/evidence.ts'
 
 const DAY = 86_400_000
 const servers = { '23': '192.168.45.23' }
-const inside = { network: 'internal', servers } as const
-const outside = { network: 'public', servers } as const
+const inside = { network: 'internal', servers, configFile: '/etc/drawbridge/drawbridge.yaml' } as const
+const outside = { ...inside, network: 'public' } as const
 const WELL = sampleEvidence()
 
 type Differences = ExposureEvidence['differences']
@@ -19,7 +19,8 @@ const exposed = (differences: Differences, more: Partial<ExposureEvidence> = {})
 })
 const lost = (...parts: ('entry' | 'record' | 'mark' | 'certificate')[]) =>
   parts.map((part) => ({ part, overwrite: false }))
-const changed = (...parts: ('entry' | 'record' | 'mark')[]) => parts.map((part) => ({ part, overwrite: true }))
+const changed = (...parts: ('entry' | 'record' | 'mark' | 'certificate')[]) =>
+  parts.map((part) => ({ part, overwrite: true }))
 
 const edited = { file: 'edited' } as const
 const gone = { file: 'missing' } as const
@@ -79,7 +80,14 @@ test.each<[string, CauseCode, readonly string[], Partial<Evidence>]>([
   ['a missing record, not compared', 'name_missing', REPAIR, { ...nameless, ...exposed(null) }],
   ['a record elsewhere, not compared', 'name_points_elsewhere', FOREIGN, { ...elsewhere, ...exposed(null) }],
   ['an edited entry under a run', 'file_edited', [], { ...edited, ...exposed(null, { state: 'busy' }) }],
-  ['an edited entry of a blocked run', 'file_edited', [], { ...edited, ...exposed(null, { state: 'blocked' }) }],
+  ['an edited entry of a blocked run', 'blocked', ['resolve'], { ...edited, ...exposed(null, { state: 'blocked' }) }],
+  ['a blocked run of a host that answers', 'blocked', ['resolve'], exposed(null, { state: 'blocked' })],
+  [
+    'a wrong certificate that somebody put there',
+    'certificate_wrong_name',
+    ['overwrite'],
+    { ...wrongName, ...exposed(changed('certificate')) },
+  ],
   ['no fault', 'healthy', [], {}],
 ])('%s (%s): %j', (_, code, acts, change) => {
   const evidence = { ...WELL, ...change }
@@ -143,7 +151,10 @@ describe('the acts are told in the words of each interface', () => {
   })
 
   test('a run holds the host', () => {
-    expect(adviceOf({ ...edited, ...exposed(null, { state: 'blocked' }) })[0]).toContain('drawbridge resolve')
+    const [http, command, tool] = adviceOf({ ...edited, ...exposed(null, { state: 'blocked' }) })
+    const resolve = /^Run on the server: drawbridge resolve \S+ --config \/etc\/drawbridge\/drawbridge\.yaml\. /
+    expect([http, command]).toEqual([expect.stringMatching(resolve), http])
+    expect(tool).toMatch(/^Stop, and ask a person\. Run on the server/)
     expect(adviceOf({ ...edited, ...exposed(null, { state: 'busy' }) })[0]).toContain('when the run has ended')
   })
 })

@@ -6,8 +6,8 @@ import { AT, certificate, sampleEvidence } from '../../support/evidence.ts'
 
 const DAY = 86_400_000
 const servers = { '23': '192.168.45.23', '25': '192.168.45.25' }
-const inside = { network: 'internal', servers } as const
-const outside = { network: 'public', servers } as const
+const inside = { network: 'internal', servers, configFile: '/etc/drawbridge/drawbridge.yaml' } as const
+const outside = { ...inside, network: 'public' } as const
 
 const WELL = sampleEvidence()
 
@@ -125,7 +125,7 @@ describe('the first broken link that explains the symptom is the cause', () => {
       { name: { kind: 'missing' }, records: 'not_ours', tls: { ...certificate, notAfter: AT - 1 } },
     ],
     ['name_points_elsewhere', 'NO DNS', { name: { kind: 'elsewhere', found: ['203.0.113.9'] }, records: 'not_ours' }],
-    ['name_missing', 'RUNNING', { name: { kind: 'missing' }, managed: false, records: null, file: 'not_ours' }],
+    ['name_missing', 'NO DNS', { name: { kind: 'missing' }, managed: false, records: null, file: 'not_ours' }],
     ['records_changed', 'NO DNS', { records: 'not_ours' }],
     ['dns_unknown', 'RUNNING', { name: uncertain, records: null }],
     ['certificate_expired', 'CERT', { tls: { ...certificate, notAfter: AT - 1 } }],
@@ -139,11 +139,19 @@ describe('the first broken link that explains the symptom is the cause', () => {
   ])('%s with the badge %s', (code, badge, change) => {
     const diagnosis = diagnose({ ...WELL, ...change }, inside)
     expect([diagnosis.cause.code, diagnosis.badge]).toEqual([code, badge])
+    const isSeen = badge !== 'RUNNING' && badge !== 'PENDING'
+    expect(diagnosis.cause.level).toBe(code === 'healthy' ? 'good' : isSeen ? 'bad' : 'warning')
     expect(diagnosis.cause.sentence).toMatch(/^[A-Zn].*\.$/)
     expect(diagnosis.cause.advice).toMatch(/^[A-Z].*\.$/)
     if (code !== 'healthy' && code !== 'unknown' && code !== 'certificate_expiring' && code !== 'edge_config_broken')
       expect(diagnosis.chain.some(({ ok }) => ok !== true)).toBe(true)
   })
+})
+
+test('a host whose badge is not RUNNING is never called healthy', () => {
+  const known = { managed: true, answer: null, dns: null, file: null, certificate: 'expired' } as const
+  const { badge, cause } = diagnose({ ...WELL, tls: { kind: 'unknown' }, known }, inside)
+  expect([badge, cause.code, cause.level]).toEqual(['CERT', 'unknown', 'bad'])
 })
 
 describe('text that others chose', () => {

@@ -124,7 +124,7 @@ describe('the monitor and the diagnosis', () => {
       const before = checked(sampleStatus(), earlier)
       for (const look of LOOKS) {
         const evidence = { ...sampleEvidence(), ...fullCheckAt(look), known: factsOf(before, 0) }
-        const { badge } = diagnose(evidence, { network: 'internal', servers: {} })
+        const { badge } = diagnose(evidence, { network: 'internal', servers: {}, configFile: '' })
         if (badge !== checked(before, look).badge) expect([earlier, look, badge]).toEqual(checked(before, look).badge)
       }
     }
@@ -135,7 +135,7 @@ describe('the monitor and the diagnosis', () => {
       const before = checked(sampleStatus(), earlier)
       const blind = { ...sampleEvidence(), ...fullCheckAt({ ...earlier, dns: null, file: null, certificate: null }) }
       const evidence: Evidence = { ...blind, visit: { kind: 'unknown' }, known: factsOf(before, 0) }
-      expect(diagnose(evidence, { network: 'internal', servers: {} }).badge).toBe(before.badge)
+      expect(diagnose(evidence, { network: 'internal', servers: {}, configFile: '' }).badge).toBe(before.badge)
     }
   })
 })

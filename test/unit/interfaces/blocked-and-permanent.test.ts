@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { nextCommand } from '../../../src/cli/next-action.ts'
+import { driftLines, readDrifts } from '../../../src/cli/views/drift.ts'
+import { healthLines, statusLines } from '../../../src/cli/views/status.ts'
+import { type ProblemBody, Refusal } from '../../../src/client/refusal.ts'
+import { failure } from '../../../src/mcp/failure.ts'
+
+const screen = { columns: 80, isTerminal: false, isWide: false, paint: (_: string, text: string) => text } as never
+const problem = (code: string, more: object = {}): ProblemBody =>
+  ({ code, detail: 'It is refused.', status: 409, title: '', nextAction: '', retryable: false, ...more }) as never
+
+test('diff of every host names a blocked one and goes on with the others', async () => {
+  const rows = [
+    { host: 'a.test', planId: 'plan_a', blocked: true },
+    { host: 'b.test', planId: 'plan_b' },
+  ]
+  const api = {
+    allHosts: async () => ({ hosts: rows }),
+    drift: async (planId: string) => {
+      if (planId === 'plan_a') throw new Refusal(problem('plan_not_applied'))
+      return { planId, differences: [] }
+    },
+  } as never
+  const lines = driftLines(await readDrifts(api, undefined, true), screen)
+  expect(lines).toEqual([expect.stringMatching(/^a\.test: blocked, not compared\./), 'b.test: no difference.'])
+})
+
+test('status and health name a blocked host', () => {
+  const row = {
+    ...{ host: 'a.test', badge: 'RUNNING', blocked: true, since: null, server: '25', latencyMs: 1, uptime24h: 1 },
+    ...{ certificate: null, expiresAt: null, managed: true, planId: 'plan_a', lastCheck: null, configPath: null },
+  }
+  const body = { hosts: [row], total: 1, matched: 1, counts: { RUNNING: 1 }, edges: [], checkedAt: null } as never
+  expect(statusLines(body, screen).join('\n')).toContain('RUNNING (blocked)')
+  expect(healthLines(row as never, screen, 0).join('\n')).toContain('its last run could not be undone')
+})
+
+test('nobody is sent to extend an exposure that has no end', () => {
+  const permanent = problem('lease_not_longer', { expiresAt: null })
+  expect(nextCommand(permanent)).toContain('leave --expires-in out')
+  expect(JSON.stringify(failure(new Refusal(permanent)))).toContain('Do not call extend_exposure')
+  expect(nextCommand(problem('lease_not_longer', { expiresAt: '2030-01-01T00:00:00Z' }))).toContain('longer duration')
+})
