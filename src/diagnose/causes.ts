@@ -123,7 +123,11 @@ export const CAUSES = {
     'repair',
   ),
   name_missing: cause(
-    ({ host }) => `The edge works, but DNS has no address for ${host}, so visitors cannot reach it.`,
+    // Others may have the name of a host that was not made here, so that nobody can tell whether visitors reach it.
+    ({ host, managed }) =>
+      managed
+        ? `The edge works, but DNS has no address for ${host}, so visitors cannot reach it.`
+        : `The edge serves ${host}, but the DNS server of Drawbridge has no address for it. Visitors reach it only if theirs has one.`,
     'Add the DNS record of the name again, or remove the server block if the name is not used any more.',
     'repair',
   ),

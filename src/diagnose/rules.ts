@@ -152,7 +152,7 @@ function symptomOf(evidence: Evidence): Symptom {
 /** The facts about a host after an inspection. */
 export const factsAfter = (evidence: Evidence): BadgeFacts => mergeFacts(evidence.known, factsIn(evidence))
 
-function factsIn({ managed, visit, records, name, tls, at, file }: Evidence): BadgeFacts {
+function factsIn({ managed, visit, records, tls, at, file }: Evidence): BadgeFacts {
   return {
     managed,
     answer:
@@ -161,15 +161,11 @@ function factsIn({ managed, visit, records, name, tls, at, file }: Evidence): Ba
         : visit.kind === 'answer'
           ? { httpStatus: visit.httpStatus, reason: null, entry: visit.entry }
           : { httpStatus: null, reason: visit.reason },
-    dns: managed ? records : nameFact(name),
+    dns: records,
     certificate: tls.kind === 'certificate' ? (tls.coversHost ? certificateLevel(tls, at) : 'wrong_name') : null,
     file: fileFact(file),
   }
 }
-
-/** No record was applied for a host that Drawbridge did not create, so its name alone decides whether visitors reach the edge. */
-const nameFact = ({ kind }: Evidence['name']): BadgeFacts['dns'] =>
-  kind === 'missing' || kind === 'elsewhere' ? 'not_ours' : kind === 'here' ? 'ours' : null
 
 /** No problem is known. Hosts that Drawbridge did not create may answer `/` with a redirect or a login. */
 export function isBackendWell(evidence: Pick<Evidence, 'backend' | 'managed' | 'known'>): boolean {

@@ -44,7 +44,7 @@ export interface BadgeFacts {
   readonly managed: boolean
   /** Null: the host was never checked. */
   readonly answer: CheckAnswer | null
-  /** Whether DNS serves the applied records. The monitor does not ask for the name of a host that Drawbridge did not create. */
+  /** Whether DNS serves the applied records. Always null for a host that Drawbridge did not create. */
   readonly dns: 'ours' | 'not_ours' | null
   /** The state of the served certificate. `wrong_name`: it does not cover the host. */
   readonly certificate: CertificateLevel | 'wrong_name' | null

@@ -131,8 +131,7 @@ export interface ConfigurationEvidence {
   readonly changedSinceLoad: boolean | null
 }
 
-/** The host's files, compared with the applied files. */
-/** `unknown`: nothing was applied yet that could be compared, as after an apply that is blocked. */
+/** The host's files, compared with the applied files. `unknown`: nothing was applied yet that could be compared, as after an apply that is blocked. */
 export type FileState = 'unchanged' | 'edited' | 'missing' | 'not_ours' | 'unknown'
 
 export const fileFact = (state: FileState): BadgeFacts['file'] =>

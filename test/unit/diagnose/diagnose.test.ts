@@ -125,7 +125,7 @@ describe('the first broken link that explains the symptom is the cause', () => {
       { name: { kind: 'missing' }, records: 'not_ours', tls: { ...certificate, notAfter: AT - 1 } },
     ],
     ['name_points_elsewhere', 'NO DNS', { name: { kind: 'elsewhere', found: ['203.0.113.9'] }, records: 'not_ours' }],
-    ['name_missing', 'NO DNS', { name: { kind: 'missing' }, managed: false, records: null, file: 'not_ours' }],
+    ['name_missing', 'RUNNING', { name: { kind: 'missing' }, managed: false, records: null, file: 'not_ours' }],
     ['records_changed', 'NO DNS', { records: 'not_ours' }],
     ['dns_unknown', 'RUNNING', { name: uncertain, records: null }],
     ['certificate_expired', 'CERT', { tls: { ...certificate, notAfter: AT - 1 } }],
