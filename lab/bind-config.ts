@@ -33,7 +33,7 @@ export function primaryConfig(server: ServerConfig, secondary: Endpoint | undefi
       : `notify explicit; also-notify { ${secondary.address} port ${secondary.port} key "${key}"; }; notify-delay 0;`
   const zones = server.zones.map(
     (zone) =>
-      `zone "${zone.name}" { type master; file "${zoneFileName(zone)}"; update-policy { grant ${key} zonesub A AAAA CNAME TXT; }; };`,
+      `zone "${zone.name}" { type master; file "${zoneFileName(zone)}"; update-policy { grant ${key} zonesub ANY; }; };`,
   )
   return commonConfig(server, notify, zones)
 }

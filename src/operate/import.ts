@@ -41,6 +41,8 @@ export function importReport(
             ...reportLines(hosts, unreadable, screen, isServed),
             ...(isServed && exposures.length > 0 && !config.adopt.enabled ? hanging('', 0, OFF, screen.columns) : []),
           ],
+    // A report of nothing, because nothing could be read, is no success.
+    ...(hosts.length === 0 && unreadable.length > 0 && { exitCode: 1 }),
   }
 }
 

@@ -91,6 +91,7 @@ const settings = (port: number, stateDir = state) => ({
 
 const agentSettings = () => ({
   server: '73',
+  zones: ['lab.test'],
   nginx: { address: '127.0.0.1', folder: beside('nginx'), config: beside('nginx.conf') },
   listen: { address: '127.0.0.1', port: 9 },
   stateDir: beside('edge'),
