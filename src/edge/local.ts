@@ -18,7 +18,7 @@ import {
   releasedFile,
   releasedFolder,
 } from './config/layout.ts'
-import { ROOM_FOR_NAMES, renderBase, withoutNumber } from './config/render-base.ts'
+import { renderBase, withoutNumber } from './config/render-base.ts'
 import { certificateId, renderCertificate, renderEntry } from './config/render-certificate.ts'
 import { renderReleased } from './config/render-released.ts'
 import { blocksFromLines, renderSite } from './config/render-site.ts'
@@ -50,8 +50,6 @@ import { askEdge, foreignListeners } from './visit/ask.ts'
 import { tlsHandshake } from './visit/handshake.ts'
 
 const HANDSHAKE_MS = 5_000
-/** The names of about 400 hosts. The default of nginx is made for 512. */
-const MANY_HOSTS_BYTES = 16_000
 
 export interface LocalEdgeParts {
   /** Runs `work` while no other process changes this edge. Default: no other process does. */
@@ -187,27 +185,20 @@ export function standingText(present: PresentGeneration, host: string, listening
 export const absentOf = (host: string): EdgeFile[] =>
   [linesFile(host), blockFile(host), hostEntry(host)].map((path) => ({ path, content: null, secret: false }))
 
-/** How the base file is made, and adapted to what the administrator's files have already. */
+/** How the base file is made and compared. */
 function baseOf(
   settings: EdgeSettings,
   listening: () => Promise<Listening>,
-): Pick<EngineParts, 'base' | 'adapt' | 'isSameBase' | 'refused'> {
-  const leftOut = new Set<string>()
+): Pick<EngineParts, 'base' | 'isSameBase' | 'refused'> {
   return {
     base: async ({ number, folder, files }) => {
       const at = { ...(await listening()), folder: settings.folder }
-      const bytesOf = (kind: string) =>
-        [...files]
-          .filter((file) => file.startsWith(`${kind}/`))
-          .reduce((sum, file) => sum + (statSync(join(folder, file), { throwIfNoEntry: false })?.size ?? 0), 0)
-      const [http, https] = [bytesOf('names-http'), bytesOf('names-https')]
-      const serves = { http: http > 0, https: https > 0 }
-      return renderBase(at, { number, folder, serves, hasManyHosts: http + https > MANY_HOSTS_BYTES }, leftOut)
-    },
-    adapt: ({ duplicate }) => {
-      if (duplicate === undefined || !ROOM_FOR_NAMES.includes(duplicate) || leftOut.has(duplicate)) return false
-      leftOut.add(duplicate)
-      return true
+      const has = (kind: string) =>
+        [...files].some(
+          (file) =>
+            file.startsWith(`${kind}/`) && (statSync(join(folder, file), { throwIfNoEntry: false })?.size ?? 0) > 0,
+        )
+      return renderBase(at, { number, folder, serves: { http: has('names-http'), https: has('names-https') } })
     },
     isSameBase: (staged) => textOf(join(staged.folder, BASE_FILE)) === textOf(join(settings.folder, BASE_FILE)),
     refused: (refusal) => refusedBase(settings.server, refusal),

@@ -1,4 +1,5 @@
 import { MAX_PARTS, parsePath } from './layout.ts'
+import { ANSWERS, BY_HOST, CHALLENGES, readBlock, SERVER_NAME, type Writing, writtenBlock } from './written-lines.ts'
 
 /**
  * The files of a generation. nginx needs far longer to open a thousand small files than to read a few large ones, so the texts of
@@ -10,6 +11,8 @@ interface Kind {
   /** Of the file name. */
   readonly ending: 'conf' | 'map' | 'json'
   readonly secret?: boolean
+  /** Default: lines are written as they are. */
+  readonly writing?: Writing
   readonly split: (text: string) => Segment[]
 }
 
@@ -23,10 +26,10 @@ interface Segment {
 const HEADER = '# Made by Drawbridge. What is changed here by hand is not overwritten, but reported.\n'
 const BLOCK = '#: '
 
-const byLine =
-  (pattern: RegExp): Kind['split'] =>
-  (text) =>
-    linesOf(text).map((raw) => ({ key: pattern.exec(raw)?.[1], raw }))
+const byLine = (pattern: RegExp, writing?: Writing): Pick<Kind, 'split' | 'writing'> => ({
+  ...(writing && { writing }),
+  split: (text) => linesOf(text).map((raw) => ({ key: pattern.exec(writing?.read(raw) ?? raw)?.[1], raw })),
+})
 
 /** A block begins at a line with its host and ends before the next such line. */
 const byBlock: Kind['split'] = (text) => {
@@ -58,9 +61,12 @@ const byCertificate: Kind['split'] = (text) => {
 /** With their line breaks. */
 const linesOf = (text: string): string[] => text.match(/[^\n]*\n/g) ?? []
 
-const NAMES: Kind = { ending: 'conf', split: byLine(/^\s*server_name\s+([a-z0-9_-]+(?:\.[a-z0-9_-]+)+)\s*;/) }
-const BY_HOST: Kind = { ending: 'map', split: byLine(/^\s*([a-z0-9_-]+(?:\.[a-z0-9_-]+)+)\s/) }
-const BY_QUESTION: Kind = { ending: 'map', split: byLine(/^\s*"([a-z0-9_-]+(?:\.[a-z0-9_-]+)+) /) }
+const NAMES: Kind = {
+  ending: 'conf',
+  ...byLine(/^\s*server_name\s+([a-z0-9_-]+(?:\.[a-z0-9_-]+)+)\s*;/, SERVER_NAME),
+}
+const VALUES: Kind = { ending: 'map', ...byLine(/^\s*([a-z0-9_-]+(?:\.[a-z0-9_-]+)+)\s/, BY_HOST) }
+const QUESTION = /^\s*"([a-z0-9_-]+(?:\.[a-z0-9_-]+)+) /
 
 export const CERTIFICATE_KINDS = ['certificate', 'key'] as const
 const pemKinds = CERTIFICATE_KINDS.flatMap((kind) =>
@@ -73,14 +79,14 @@ const pemKinds = CERTIFICATE_KINDS.flatMap((kind) =>
 /** By folder. */
 const KINDS: Readonly<Record<string, Kind>> = {
   // Not for nginx: what each entry is about.
-  entries: { ending: 'json', split: byLine(/^\{"host":"([a-z0-9._-]+)"/) },
+  entries: { ending: 'json', ...byLine(/^\{"host":"([a-z0-9._-]+)"/) },
   'names-http': NAMES,
   'names-https': NAMES,
-  backends: BY_HOST,
-  answers: BY_QUESTION,
-  challenges: BY_QUESTION,
+  backends: VALUES,
+  answers: { ending: 'map', ...byLine(QUESTION, ANSWERS) },
+  challenges: { ending: 'map', ...byLine(QUESTION, CHALLENGES) },
   blocks: { ending: 'conf', split: byBlock },
-  'tls/hosts': { ...BY_HOST, secret: true },
+  'tls/hosts': { ...VALUES, secret: true },
   ...Object.fromEntries(pemKinds),
 }
 
@@ -194,12 +200,14 @@ function belongsIn(file: string, key: string): boolean {
 /** The text of one gathered file. What is not changed keeps its place, byte for byte. */
 export class Gathered {
   readonly #isBlocks: boolean
+  readonly #writing: Writing | undefined
   readonly #header: string
   #segments: Segment[]
   #known: ReadonlyMap<string | undefined, string> | undefined
 
   constructor(file: string, text = '') {
     this.#isBlocks = file.startsWith('blocks/')
+    this.#writing = kindOf(file).writing
     this.#header = text === '' || text.startsWith(HEADER) ? HEADER : ''
     const body = text.startsWith(HEADER) ? text.slice(HEADER.length) : text
     const segments = kindOf(file).split(body === '' || body.endsWith('\n') ? body : `${body}\n`)
@@ -228,7 +236,7 @@ export class Gathered {
     if (this.#known) return this.#known
     const known = new Map<string | undefined, string>()
     for (const { key, raw } of this.#segments)
-      known.set(key, (known.get(key) ?? '') + (key === undefined ? raw : this.#textIn(raw)))
+      known.set(key, (known.get(key) ?? '') + (key === undefined ? raw : this.#textIn(key, raw)))
     this.#known = known
     return known
   }
@@ -270,12 +278,24 @@ export class Gathered {
     this.#known = undefined
   }
 
-  #textIn(raw: string): string {
-    return this.#isBlocks ? raw.slice(raw.indexOf('\n') + 1, -1) : raw
+  /** Writes every part as this version does, see `Writing`. False if it was so already. */
+  rewrite(): boolean {
+    const before = this.text
+    this.#segments = this.#segments.map(({ key, raw }) => ({
+      key,
+      raw: key === undefined ? raw : this.#written(key, this.#textIn(key, raw)),
+    }))
+    return this.text !== before
+  }
+
+  #textIn(key: string, raw: string): string {
+    if (this.#isBlocks) return readBlock(key, raw.slice(raw.indexOf('\n') + 1, -1))
+    return this.#writing ? linesOf(raw).map(this.#writing.read).join('') : raw
   }
 
   #written(key: string, text: string): string {
-    return this.#isBlocks ? `${BLOCK}${key}\n${text}\n` : text
+    if (this.#isBlocks) return `${BLOCK}${key}\n${writtenBlock(key, text)}\n`
+    return this.#writing ? linesOf(text).map(this.#writing.written).join('') : text
   }
 
   /** Null when nothing is left. */

@@ -12,12 +12,6 @@ export const UNKNOWN_HOST = { header: 'X-Drawbridge-Edge', value: 'no-such-host'
 /** A name that no host can have. It selects the server that answers with UNKNOWN_HOST, also where another server is the default. */
 export const EDGE_NAME = 'edge.drawbridge.invalid'
 
-/** Directives that may occur only once in the configuration. They are left out when the administrator's files have them. */
-const ROOM_FOR_LONG_NAMES = { server_names_hash_bucket_size: 512, map_hash_bucket_size: 512 }
-/** Without these, nginx builds its tables of 10,000 names in twice the time. Few hosts do not need them. */
-const ROOM_FOR_MANY_NAMES = { server_names_hash_max_size: 65_536, map_hash_max_size: 65_536 }
-export const ROOM_FOR_NAMES: readonly string[] = Object.keys({ ...ROOM_FOR_LONG_NAMES, ...ROOM_FOR_MANY_NAMES })
-
 /** The variables of the entries for upgrades. */
 export const UPGRADE_MAPS = `map $http_upgrade $drawbridge_upgrade { default ""; websocket websocket; }
 map $drawbridge_upgrade $drawbridge_connection { default ""; websocket upgrade; }`
@@ -29,29 +23,30 @@ interface Generation {
   readonly folder: string
   /** Whether there are hosts of each kind as lines. */
   readonly serves: { readonly http: boolean; readonly https: boolean }
-  readonly hasManyHosts: boolean
 }
 
-/** The file that nginx includes: the default servers, the servers of all hosts, and the includes of a generation. */
+/**
+ * The file that nginx includes: the default servers, the servers of all hosts, and the includes of a generation. It has no directive
+ * that may occur only once in nginx's configuration: the administrator may add theirs at any time.
+ */
 export function renderBase(
   settings: Listening & Pick<EdgeSettings, 'folder'>,
-  { number, folder, serves, hasManyHosts }: Generation,
-  leftOut: ReadonlySet<string>,
+  { number, folder, serves }: Generation,
 ): string {
-  const room = Object.entries({ ...ROOM_FOR_LONG_NAMES, ...(hasManyHosts && ROOM_FOR_MANY_NAMES) })
-    .filter(([directive]) => !leftOut.has(directive))
-    .map(([directive, size]) => `${directive} ${size};`)
   const include = (kind: string) => `include ${folder}/${gatheredGlob(kind)};`
   return `${headerOf(number)}
-
-${room.join('\n')}
+# nginx fixes map_hash_bucket_size and map_hash_max_size at the first map: directives with these names must stand before this file.
 
 # Upgrades are passed on for WebSockets only.
 ${UPGRADE_MAPS}
 
 # Hosts as lines: where each is proxied to, its answer to the question of its plan, and its ACME challenges.
 map $host $drawbridge_backend { default ""; ${include('backends')} }
-map "$host ${variableOf(QUESTION)}" $drawbridge_answer { default ""; ${include('answers')} }
+map $host $drawbridge_proof { default ""; ${include('answers')} }
+map "${variableOf(QUESTION)}:$drawbridge_proof" $drawbridge_answer {
+  default "";
+  "~^([0-9a-f]{32}):\\1:(?<drawbridge_answered>[0-9a-f]{32})$" $drawbridge_answered;
+}
 map "$host $uri" $drawbridge_challenge { default ""; ${include('challenges')} }
 
 # The certificate of a host, by the name that the visitor asks for: host -> id, then id -> PEM, in parts where it is long.

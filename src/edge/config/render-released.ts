@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { EdgeFile } from '../contract.ts'
 import { releasedFile, releasedPlace } from './layout.ts'
 import type { Listening } from './sockets.ts'
+import { writtenBlock } from './written-lines.ts'
 
 interface Standing {
   readonly host: string
@@ -19,7 +20,7 @@ export function renderReleased({ host, text, pair }: Standing, { ports }: Listen
   const path = (ending: 'crt' | 'key' | 'conf') => releasedFile(host, ending)
   const tls = `  ssl_certificate ${releasedPlace(folder, path('crt'))};\n  ssl_certificate_key ${releasedPlace(folder, path('key'))};\n`
   const header = `# ${host}: was made by Drawbridge and is not managed by it any more. Drawbridge does not change this file.`
-  const content = `${header}\n${renderAlone(host, text, ports.https, pair && tls)}`
+  const content = `${header}\n${writtenBlock(host, renderAlone(host, text, ports.https, pair && tls))}`
   const files: EdgeFile[] = [{ path: path('conf'), content, secret: false }]
   if (!pair) return files
   return [

@@ -2,6 +2,7 @@ import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   contentOf,
+  GATHERED_FOLDERS,
   Gathered,
   isIncluded,
   keptFile,
@@ -202,6 +203,19 @@ export class PresentGeneration {
       // A host with options has a block in every layout.
       isInLayout: isBlockWithOptions(blocks?.get(host)) || (blocks?.has(host) ?? false) === (layout === 'blocks'),
     }))
+  }
+
+  /** The files that an earlier version wrote in another form, as this version writes them. Links of others stay. */
+  rewritten(): Map<string, string> {
+    const { number } = this
+    const texts = new Map<string, string>()
+    for (const kind of number === undefined ? [] : GATHERED_FOLDERS) {
+      for (const name of namesIn(join(this.#folder, GENERATIONS, String(number), kind))) {
+        const gathered = isIncluded(kind, name) ? this.copy(`${kind}/${name}`) : undefined
+        if (gathered?.rewrite()) texts.set(`${kind}/${name}`, gathered.text ?? '')
+      }
+    }
+    return texts
   }
 
   secureHosts(): Iterable<string> {

@@ -30,8 +30,8 @@ export interface FirstLayout {
 }
 
 /**
- * Enters a generation with what the first layout had, or one that differs in its base file alone. Undefined if there is nothing to
- * change. `isRunning`: nginx loads it.
+ * Enters a generation with what the first layout had, or one in which the base file and the lines of entries are written as this
+ * version does. Undefined if there is nothing to change. `isRunning`: nginx loads it.
  */
 export function refresh(
   parts: RefreshParts,
@@ -72,12 +72,12 @@ async function refreshed(
   first: FirstLayout,
   signal: AbortSignal | undefined,
 ): Promise<Staged | undefined> {
-  const { isSameBase, adapt, refused } = parts
+  const { isSameBase, present, refused } = parts
   const changes = [{ files: first.files }]
-  const staged = await trials.staged(new Map([...trials.textsWith(changes), ...first.others]))
-  const isSame = first.files.length === 0 && isSameBase(staged)
+  const rewritten = present.rewritten()
+  const staged = await trials.staged(new Map([...rewritten, ...trials.textsWith(changes), ...first.others]))
+  const isSame = first.files.length === 0 && rewritten.size === 0 && isSameBase(staged)
   const refusal = await trials.refusalOf(staged, changes, signal)
-  if (refusal && adapt(refusal)) return refreshed(parts, trials, first, signal)
   if (refusal && !isSame) throw refused(refusal)
   if (!isSame) return staged
   await discard(staged)

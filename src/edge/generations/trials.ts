@@ -13,8 +13,6 @@ export interface TrialParts {
   readonly clock: Clock
   readonly present: PresentGeneration
   readonly base: NewGeneration['base']
-  /** Changes the base file to what the administrator's files allow. False if it has nothing to do with the refusal. */
-  readonly adapt: (refusal: Refusal) => boolean
   /** Whether nginx would load the configuration with the staged generation. `outside`: files that come with it, outside the folder. */
   readonly test: (staged: Staged, outside: readonly EdgeFile[], signal?: AbortSignal) => Promise<Refusal | undefined>
 }
@@ -36,8 +34,7 @@ export class Trials {
     await assertStaging(this.#parts.folder)
     const staged = await this.staged(this.textsWith(changes))
     const refusal = await this.refusalOf(staged, changes, signal, begun)
-    if (!refusal) return { staged }
-    return this.#parts.adapt(refusal) ? this.stageTested(changes, signal) : { refusal }
+    return refusal ? { refusal } : { staged }
   }
 
   /** Why nginx would not load the staged generation, which is then gone. */

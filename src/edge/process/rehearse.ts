@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createFile } from '../../primitives/durable-file.ts'
 import { BASE_FILE, SHADOW_PREFIX } from '../config/layout.ts'
-import { ROOM_FOR_NAMES, renderBase } from '../config/render-base.ts'
+import { renderBase } from '../config/render-base.ts'
 import type { Listening } from '../config/sockets.ts'
 import { EdgeFault } from '../contract.ts'
 import { withEdgeFaults } from '../files/files.ts'
@@ -33,15 +33,8 @@ export async function rehearseBase(
   main: string,
   signal?: AbortSignal,
 ): Promise<void> {
-  const leftOut = new Set<string>()
-  for (;;) {
-    const refusal = await testedWith(settings, baseFor(settings, listening, leftOut), main, signal)
-    if (!refusal) return
-    const { duplicate } = refusal
-    if (duplicate === undefined || !ROOM_FOR_NAMES.includes(duplicate) || leftOut.has(duplicate))
-      throw refusedBase(settings.server, refusal)
-    leftOut.add(duplicate)
-  }
+  const refusal = await testedWith(settings, baseFor(settings, listening), main, signal)
+  if (refusal) throw refusedBase(settings.server, refusal)
 }
 
 export const refusedBase = (server: string, refusal: Refusal): EdgeFault =>
@@ -51,16 +44,14 @@ export const refusedBase = (server: string, refusal: Refusal): EdgeFault =>
   )
 
 /** A base file with every kind of server, and no host. */
-const baseFor = (settings: EdgeSettings, listening: Listening, leftOut: ReadonlySet<string>): string =>
+const baseFor = (settings: EdgeSettings, listening: Listening): string =>
   renderBase(
     { ...listening, folder: settings.folder },
     {
       number: 0,
       folder: join(settings.folder, 'generations', '0'),
       serves: { http: true, https: true },
-      hasManyHosts: false,
     },
-    leftOut,
   )
 
 async function testedWith(

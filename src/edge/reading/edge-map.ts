@@ -1,3 +1,4 @@
+import { fitsHashTable } from '../config/written-lines.ts'
 import type { EdgeMap, Rival, ServedMap } from './contract.ts'
 import type { ServedList } from './served-list.ts'
 import type { GatheredHosts, ServerIndex } from './servers/server-index.ts'
@@ -12,8 +13,10 @@ export function edgeMap(index: ServerIndex, own: GatheredHosts, { hosts, byName 
     answers: (host, place) => index.answers(canonicalHost(host), place, own),
     rivals(host, isOwn, { address, port }) {
       const { same, nearer } = index.answersNear(canonicalHost(host), address, port, own)
-      // On the socket of the host's own block only an equal name conflicts. On a more specific socket any block does.
-      const beside: Rival[] = same?.how === 'exact' ? [same] : []
+      // On the socket of the host's own block only an equal name conflicts, because wildcards and patterns lose to it. A long name
+      // is a pattern itself, and loses to them. On a more specific socket any block conflicts.
+      const isRival = same && (same.how === 'exact' || (same.how !== 'default' && !fitsHashTable(canonicalHost(host))))
+      const beside: Rival[] = isRival ? [same] : []
       return [...beside, ...nearer].filter(({ block }) => !isOwn(block.configPath))
     },
   }

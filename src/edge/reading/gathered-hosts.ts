@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
 import type { Slices } from '../../primitives/slices.ts'
 import { CURRENT, GENERATIONS } from '../config/layout.ts'
+import { BY_HOST, hostInMapKey, hostInServerName, SERVER_NAME } from '../config/written-lines.ts'
 import { GATHERED_KINDS, ownStamp } from './parsed.ts'
 import { BACKENDS, type GatheredHost, type GatheredHosts } from './servers/server-index.ts'
 import { isSameStamp, type Stamp, stampOf } from './text/config-files.ts'
@@ -164,10 +165,10 @@ function readGathered(path: string, kind: string): Omit<GatheredFile, 'stamp'> {
   } catch {
     return { entries: [], isOdd: true }
   }
-  const pattern = kind === BACKENDS ? MAP_LINE : NAME_LINE
+  const [pattern, { read }] = kind === BACKENDS ? [MAP_LINE, BY_HOST] : [NAME_LINE, SERVER_NAME]
   const entries: Entry[] = []
   for (const [at, line] of text.split('\n').entries()) {
-    const [, host, value = ''] = pattern.exec(line) ?? []
+    const [, host, value = ''] = pattern.exec(read(`${line}\n`).trimEnd()) ?? []
     if (host !== undefined) entries.push({ host, value, line: at + 1 })
     else if (line !== '' && !line.startsWith('#')) return { entries: parsedEntries(text, kind), isOdd: true }
   }
@@ -178,8 +179,12 @@ function readGathered(path: string, kind: string): Omit<GatheredFile, 'stamp'> {
 function parsedEntries(text: string, kind: string): Entry[] {
   const { statements } = parse(text, kind === BACKENDS ? 'entries' : 'directives', (block) => block)
   return statements.flatMap(({ name, args, line }) => {
-    if (kind === BACKENDS) return isKey(name) ? [{ host: name.toLowerCase(), value: args[0] ?? '', line }] : []
-    return name === 'server_name' ? args.map((host) => ({ host: host.toLowerCase(), value: '', line })) : []
+    if (kind === BACKENDS) {
+      const host = hostInMapKey(name) ?? (isKey(name) ? name.toLowerCase() : undefined)
+      return host === undefined ? [] : [{ host, value: args[0] ?? '', line }]
+    }
+    if (name !== 'server_name') return []
+    return args.map((host) => ({ host: hostInServerName(host) ?? host.toLowerCase(), value: '', line }))
   })
 }
 

@@ -5,8 +5,6 @@ import { escapeText } from '../../model/escape-text.ts'
 export interface Refusal {
   /** A clause without a full stop. */
   readonly reason: string
-  /** The name of the duplicate directive, if that is the error. */
-  readonly duplicate?: string | undefined
   readonly file?: string | undefined
   readonly line?: number | undefined
 }
@@ -15,11 +13,10 @@ export interface Refusal {
 export function refusalIn(output: string): Refusal {
   const line = output.split('\n').find((text) => text.includes('[emerg]')) ?? ''
   const [, file, number] = / in (\/[^"]+):(\d+)$/.exec(line) ?? []
-  const duplicate = /"([a-z_]{1,64})" directive is duplicate/.exec(line)?.[1]
   const reason = REASONS.find(([pattern]) => pattern.test(line))?.[1] ?? 'nginx -t failed'
   // Text of a broken file may look like a path. The path of an existing file reveals nothing.
   const place = file !== undefined && existsSync(file) ? { file, line: Number(number) } : {}
-  return { reason, duplicate, ...place }
+  return { reason, ...place }
 }
 
 export const refusalSentence = ({ reason, file, line }: Refusal): string =>
@@ -27,6 +24,10 @@ export const refusalSentence = ({ reason, file, line }: Refusal): string =>
 
 /** Patterns of nginx's messages. */
 const REASONS: readonly (readonly [RegExp, string])[] = [
+  [
+    /"map_hash_\w+" directive is duplicate/,
+    'map_hash_bucket_size and map_hash_max_size must stand once, before the first map and so before the include of Drawbridge',
+  ],
   [/directive is duplicate/, 'a directive is used twice'],
   [/duplicate default server/, 'two servers are the default server of the same address and port'],
   [/unknown directive/, 'a directive is unknown'],

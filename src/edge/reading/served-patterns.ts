@@ -1,4 +1,5 @@
 import type { Slices } from '../../primitives/slices.ts'
+import { hostInServerName } from '../config/written-lines.ts'
 import type { ServedPattern } from './contract.ts'
 import type { ServerDraft } from './text/statements.ts'
 
@@ -22,6 +23,6 @@ export async function servedPatterns(servers: readonly ServerDraft[], slices: Sl
 }
 
 function kindOf(name: string): ServedPattern['kind'] | undefined {
-  if (name.startsWith('~')) return 'pattern'
+  if (name.startsWith('~')) return hostInServerName(name) === undefined ? 'pattern' : undefined
   return name.includes('*') || name.startsWith('.') ? 'wildcard' : undefined
 }

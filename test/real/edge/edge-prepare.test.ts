@@ -91,17 +91,6 @@ test.runIf(process.env.CAMPAIGN)('puts the former base file back when nginx cann
   expect(await isServed()).toBe(true)
 })
 
-test("leaves out what the administrator's own settings say already", async () => {
-  expect(base().match(/^(?:server_names|map)_hash_(?:bucket|max)_size \d+;$/gm)).toHaveLength(2)
-  setMain((text) => text.replace('http {', 'http { map_hash_bucket_size 256; server_names_hash_bucket_size 256;'))
-  await expect(at.edge.assertValid()).rejects.toMatchObject({ kind: 'config_broken' })
-  await at.edge.prepare()
-  expect(base()).not.toContain('hash_bucket_size')
-  await at.edge.assertValid()
-  await at.edge.prepare()
-  await at.place({ host: 'a.lab.test', planId: PLAN_ID, target: 'http://127.0.0.1:9' })
-})
-
 test("goes on with its base file beside somebody else's broken file, but does not write one there", async () => {
   writeFileSync(path('foreign.conf'), 'secret_canary on;\n')
   await at.edge.prepare()

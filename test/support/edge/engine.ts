@@ -25,7 +25,6 @@ export async function startEngine(parts: Partial<EngineParts> = {}) {
     fences: new Fences(folder, systemClock),
     exclusive: (work) => work({ assertHeld: () => undefined }),
     base: ({ number }) => `# Made by Drawbridge: generation ${number}. Of a test.\n`,
-    adapt: () => false,
     isSameBase: () => false,
     refused: () => {
       throw new Error('The base file was refused.')

@@ -41,11 +41,7 @@ export async function enterGeneration(
     from: present.number,
     texts: new Map([...texts].map(([file, gathered]) => [file, gathered.text])),
     base: (generation) =>
-      renderBase(
-        { ...LISTENING, listen, folder },
-        { ...generation, serves: { http: true, https: true }, hasManyHosts: false },
-        new Set(),
-      ),
+      renderBase({ ...LISTENING, listen, folder }, { ...generation, serves: { http: true, https: true } }),
   })
   await staged.durable
   await enter(folder, staged)

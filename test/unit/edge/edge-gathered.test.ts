@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { contentOf, Gathered, mainPlaceOf, partOf, placesOf } from '../../../src/edge/config/gathered.ts'
 import { blockFile, hostEntry, linesFile, pemFile } from '../../../src/edge/config/layout.ts'
+import { fitsHashTable } from '../../../src/edge/config/written-lines.ts'
 import { fc } from '../../support/fast-check.ts'
 
 /** The gathered files of a generation, in memory. */
@@ -32,7 +33,11 @@ const hosts = fc.uniqueArray(
   fc
     .stringMatching(/^[a-z0-9]([a-z0-9-]{0,8}[a-z0-9])?$/)
     .filter((label) => !label.startsWith('xn--'))
-    .map((label) => `${label}.lab.test`),
+    // Names of 46 and 47 characters are the longest that fits nginx's hash tables, and the shortest that does not.
+    .map(
+      (label) =>
+        `${label}${['', 'x'.repeat(38 - label.length), '.long'.repeat(9), 'x'.repeat(37 - label.length)][label.length % 4]}.lab.test`,
+    ),
   { minLength: 1, maxLength: 40 },
 )
 const port = fc.integer({ min: 1, max: 65_535 })
@@ -43,10 +48,13 @@ const filesOf = (host: string, number: number): Map<string, string> =>
     [
       linesFile(host),
       `${number % 2 ? 'http' : 'https'} server_name ${host};\nbackend ${host} http://127.0.0.1:${number};\n` +
-        (number % 3 ? `answer "${host} 00ff" ff00;\n` : '') +
+        (number % 3 ? `answer "${host} ${'0f'.repeat(16)}" ${'f0'.repeat(16)};\n` : '') +
         (number % 5 ? '' : `challenge "${host} /.well-known/acme-challenge/t${number}" a.b;\n`),
     ],
-    [blockFile(host), `# of ${host}\nserver {\n  listen ${number};\n}\n${number % 2 ? '' : '\n'}`],
+    [
+      blockFile(host),
+      `# of ${host}\nserver {\n  listen ${number};\n  server_name ${host};\n}\n${number % 2 ? '' : '\n'}`,
+    ],
     [hostEntry(host), `${host} ${idOf(host)};\n`],
     [pemFile('certificate', idOf(host), 1), `${idOf(host)} "-----BEGIN\n${number}\n";\n`],
     [pemFile('certificate', idOf(host), 3), `${idOf(host)} "more\n";\n`],
@@ -115,13 +123,34 @@ describe('what is gathered', () => {
     )
   })
 
+  test('has no key that does not fit a hash table of default size, whatever an earlier version wrote', () => {
+    fc.assert(
+      fc.property(many, (all) => {
+        const generation = generationOf(all)
+        for (const [file, text] of generation.texts) {
+          if (/^(?:entries|blocks)\//.test(file)) continue
+          const keys = [...text.matchAll(/^(?:server_name )?(?![#"]|server_name)([^\s;]+)[ ;]/gm)].map(
+            ([, key = '']) => key,
+          )
+          expect(keys.filter((key) => !fitsHashTable(key))).toEqual([])
+          const before = new Gathered(file, text)
+          const former = [...before.keys].map((key) => before.part(key)).join('')
+          const rewritten = new Gathered(file, text.slice(0, text.indexOf('\n') + 1) + former)
+          rewritten.rewrite()
+          expect(rewritten.text).toBe(text)
+        }
+      }),
+    )
+  })
+
   test('tells the true line of every host, also below what somebody else wrote', () => {
     fc.assert(
       fc.property(many, fc.constantFrom('', ...FOREIGN_LINES), fc.nat(), (all, foreign, at) => {
         for (const [file, text] of generationOf(all).texts) {
           const edited = foreign === '' ? text : withLine(text, foreign, at)
           const gathered = new Gathered(file, edited)
-          for (const key of gathered.keys) expect(edited.split('\n')[(gathered.lineOf(key) ?? 0) - 1]).toContain(key)
+          const lines = edited.replaceAll('\\', '').split('\n')
+          for (const key of gathered.keys) expect(lines[(gathered.lineOf(key) ?? 0) - 1]).toContain(key)
         }
       }),
     )

@@ -57,7 +57,7 @@ export class ServerIndex {
     }
     index.#gathered = [...index.#sockets.all()].filter(({ gathered }) => gathered.length > 0)
     for (const socket of index.#sockets.all()) {
-      for (const [name] of socket.names.exactNames()) {
+      for (const name of hostNamesOf(socket)) {
         const sockets = index.#byName.get(name)
         if (sockets) sockets.push(socket)
         else if (isHostName(name)) index.#byName.set(name, [socket])
@@ -150,6 +150,11 @@ export class ServerIndex {
       furtherTargets,
     }
   }
+}
+
+function* hostNamesOf({ names, longNames }: Socket): Iterable<string> {
+  for (const [name] of names.exactNames()) yield name
+  yield* longNames.keys()
 }
 
 const isIn =

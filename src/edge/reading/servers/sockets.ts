@@ -1,4 +1,5 @@
 import type { Slices } from '../../../primitives/slices.ts'
+import { fitsHashTable, hostInServerName } from '../../config/written-lines.ts'
 import type { ListenPlace } from '../contract.ts'
 import { type Pattern, pattern } from '../patterns/pattern.ts'
 import { canonicalAddress, type Listening } from '../text/listen.ts'
@@ -24,6 +25,8 @@ export interface Socket {
   defaultServer: ServerDraft
   hasChosenDefault: boolean
   readonly names: NameIndex<ServerDraft>
+  /** Names that are too long for nginx's hash tables and stand as patterns, in our form. They are among the patterns of `names`, too. */
+  readonly longNames: Map<string, ServerDraft>
   /** The servers with gathered names. */
   readonly gathered: ServerDraft[]
   /** The two possible places of a server on this socket. */
@@ -39,8 +42,9 @@ export class Sockets {
   async add(server: ServerDraft, listen: readonly Listening[], slices: Slices): Promise<void> {
     this.#order.set(server, this.#order.size)
     const patterns = server.names.filter(isPattern).map(patternOf)
+    const long = server.names.map(hostInServerName).filter((name) => name !== undefined)
     for (const place of listen) {
-      const { names, gathered } = this.#socketOf(place, server)
+      const { names, longNames, gathered } = this.#socketOf(place, server)
       // A server without a name has the empty one: it answers requests without a `Host`.
       if (server.names.length === 0) names.add('', server)
       for (const [index, name] of server.names.entries()) {
@@ -48,6 +52,7 @@ export class Sockets {
         if (index % 64 === 63 && slices.isOver) await slices.next()
       }
       for (const one of patterns) names.addPattern(one, server)
+      for (const name of long) if (!longNames.has(name)) longNames.set(name, server)
       if (server.gathered.length > 0) gathered.push(server)
       if (slices.isOver) await slices.next()
     }
@@ -60,12 +65,17 @@ export class Sockets {
   /** The server that nginx chooses by the name. Undefined: the default server answers. */
   match(socket: Socket, name: string, isGathered: IsGathered): NameMatch<ServerDraft> | undefined {
     const exact = this.exact(socket, name, isGathered)
-    return exact ? { how: 'exact', value: exact } : socket.names.find(name)
+    const found = socket.names.find(name)
+    if (!exact || fitsHashTable(name)) return exact ? { how: 'exact', value: exact } : found
+    // A long name of ours is a pattern. Wildcards win over it, and patterns before it.
+    const isBefore = (value: ServerDraft) => this.#numberOf(value) < this.#numberOf(exact)
+    const isPatternBehind = found?.how === 'regex' || found?.how === 'unknown' ? !isBefore(found.value) : !found
+    return isPatternBehind ? { how: 'exact', value: exact } : found
   }
 
-  /** The server that has the very name. */
-  exact({ names, gathered }: Socket, name: string, isGathered: IsGathered): ServerDraft | undefined {
-    const listed = names.exact(name)
+  /** The server that has the very name, or a long name of ours as a pattern. */
+  exact({ names, longNames, gathered }: Socket, name: string, isGathered: IsGathered): ServerDraft | undefined {
+    const listed = names.exact(name) ?? longNames.get(name)
     const own = gathered.find((server) => server.gathered.some((kind) => isGathered(kind, name)))
     if (!own || !listed) return own ?? listed
     return this.#numberOf(own) < this.#numberOf(listed) ? own : listed
@@ -136,6 +146,7 @@ const newSocket = (number: number, { address, port, isQuic = false }: Listening,
   defaultServer: server,
   hasChosenDefault: false,
   names: new NameIndex(),
+  longNames: new Map(),
   gathered: [],
   places: {},
 })

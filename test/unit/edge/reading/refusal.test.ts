@@ -16,9 +16,9 @@ describe('what nginx says is told by kind and place, never in its words', () => 
     )
   })
 
-  test('a directive that stands twice is named', () => {
+  test('a size of the tables of maps behind our include is told with its place', () => {
     const line = 'nginx: [emerg] "map_hash_bucket_size" directive is duplicate in /etc/passwd:4'
-    expect(refusalIn(line)).toMatchObject({ duplicate: 'map_hash_bucket_size' })
+    expect(refusalSentence(refusalIn(line))).toMatch(/before the include of Drawbridge \(\/etc\/passwd, line 4\)$/)
   })
 
   test('text of a broken file that looks like a place is not told', () => {
