@@ -14,8 +14,8 @@ export const EDGE_GUARDS: readonly Guard[] = [
   {
     name: 'nginx tests a generation before it stands',
     file: 'src/edge/generations/trials.ts',
-    from: '    if (!refusal) return { staged }\n',
-    to: '    if (!refusal || refusal) return { staged }\n',
+    from: '    return refusal ? { refusal } : { staged }\n',
+    to: '    return { staged }\n',
     breaks: 'A configuration that nginx refuses would stand, and the next start of nginx would fail.',
     test: GENERATION_TEST,
   },
@@ -178,5 +178,21 @@ export const EDGE_GUARDS: readonly Guard[] = [
     to: '.filter(() => false)',
     breaks: 'A site would be called adoptable although its entry answers otherwise than the report says.',
     test: 'test/real/edge/adopt/http-block.test.ts',
+  },
+  {
+    name: "a name that does not fit nginx's hash tables is written as a pattern",
+    file: 'src/edge/config/written-lines.ts',
+    from: '<= BUCKET_BYTES',
+    to: '<= 8 * BUCKET_BYTES',
+    breaks: 'nginx would refuse a long host, or need a size that the administrator then cannot set.',
+    test: 'test/real/edge/edge-own-directives.test.ts',
+  },
+  {
+    name: 'a long host is not planned behind a wildcard or a pattern',
+    file: 'src/edge/reading/edge-map.ts',
+    from: " || (same.how !== 'default' && !fitsHashTable(canonicalHost(host)))",
+    to: '',
+    breaks: 'A block of somebody else would answer for a host whose name is a pattern in nginx.',
+    test: 'test/unit/edge/edge-preflight.test.ts',
   },
 ]

@@ -10,6 +10,8 @@ import { type NginxFiles, nginxFiles } from '../../support/edge/nginx-files.ts'
 import { until } from '../../support/until.ts'
 
 const HOST = 'app.lab.test'
+/** Too long for nginx's hash tables of default size. */
+const LONG = `app${'-long'.repeat(9)}.lab.test`
 
 const settingsOf = ({ folder, config }: NginxFiles, listen: readonly string[]): EdgeSettings => ({
   server: '23',
@@ -26,10 +28,10 @@ const settingsOf = ({ folder, config }: NginxFiles, listen: readonly string[]): 
 })
 
 /** What a plan for the host would see, with an nginx that finds nothing wrong. */
-async function seen(blocks: string, listen: readonly string[] = ['192.168.45.23']) {
+async function seen(blocks: string, listen: readonly string[] = ['192.168.45.23'], host = HOST) {
   using files = nginxFiles({ 'nginx.conf': `http { ${blocks} include drawbridge/*.conf; }` })
   await enterGeneration(files.path('drawbridge'), [], listen)
-  return await edgePreflight(settingsOf(files, listen), files.reader, async () => undefined).check(HOST, false)
+  return await edgePreflight(settingsOf(files, listen), files.reader, async () => undefined).check(host, false)
 }
 
 const served = (listen: string, name: string) => `server { listen ${listen}; server_name ${name}; return 204; }`
@@ -57,6 +59,30 @@ describe('a block of somebody else', () => {
   ])('with %s', async (_what, blocks, fact) => {
     expect(await seen(blocks)).toEqual(fact)
   })
+
+  test.each([
+    ['a wildcard', served(AT, '*.lab.test'), taken('leading_wildcard')],
+    ['a pattern', served(AT, '~^app'), taken('regex')],
+    ['the very name', served(AT, LONG), taken('exact')],
+    ['another name', served(AT, 'x.test'), FREE],
+  ])('beside a host that is a pattern in nginx, with %s', async (_what, blocks, fact) => {
+    expect(await seen(blocks, undefined, LONG)).toEqual(fact)
+  })
+
+  test.each(['lines', 'blocks'] as const)(
+    'a host that is a pattern in nginx is served by its own %s',
+    async (layout) => {
+      using files = nginxFiles({ 'nginx.conf': 'http { include drawbridge/*.conf; }' })
+      await enterGeneration(files.path('drawbridge'), [{ host: LONG, layout }])
+      const map = await files.reader.read()
+      expect(map.find(LONG)).toMatchObject({ host: LONG, target: { host: '192.168.45.25' } })
+      expect(map.answers(LONG, { address: '192.168.45.23', port: 80, tls: false })).toMatchObject({
+        block: { configPath: map.find(LONG)?.configPath },
+      })
+      const check = edgePreflight(settingsOf(files, ['192.168.45.23']), files.reader, async () => undefined).check
+      expect(await check(LONG, false)).toEqual(FREE)
+    },
+  )
 
   test.each([
     ['the name there', served('80', HOST), taken('exact')],
