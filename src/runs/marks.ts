@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Problem } from '../model/errors.ts'
 import type { Plan } from '../model/exposure.ts'
-import { marksPlan, markText } from '../model/receipt.ts'
+import { marksPlan, markText, recordsOf, type ZoneRecord } from '../model/receipt.ts'
 import { type ExposureStore, eachExposure } from '../store/ports/exposures.ts'
 import type { RunResult } from './engine/ending.ts'
 
@@ -29,6 +29,10 @@ export const markFor = ({ planId, exposureId }: Pick<Plan, 'planId' | 'exposureI
 const hashOf = (planId: string): string =>
   createHash('sha256').update(`exposure of ${planId}`).digest('hex').slice(0, 32)
 
+/** The records that the apply of a plan adds. Plans that an earlier version made name themselves in their owner mark. */
+export const recordsToClaim = (plan: Plan): readonly ZoneRecord[] =>
+  recordsOf(plan, undefined).map((record) => (marksPlan(record) ? { ...record, value: markFor(plan) } : record))
+
 /** Rewrites owner marks of earlier versions, which hold the id of a plan: everybody can read it in DNS, and it opens the plan. */
 export async function rewriteMarks({ store, exposer }: MarksParts): Promise<Remarked> {
   const rewritten: string[] = []
@@ -36,7 +40,12 @@ export async function rewriteMarks({ store, exposer }: MarksParts): Promise<Rema
   for await (const { host, planId, receipt } of eachExposure(store)) {
     if (!receipt?.records.some(marksPlan)) continue
     const isRewritten = await exposer.rewriteMark(planId).then(
-      async ({ result }) => (await result).outcome.kind === 'succeeded',
+      ({ result }) =>
+        result.then(
+          ({ outcome }) => outcome.kind === 'succeeded',
+          // The run itself logs why it did not end. Recovery finishes it.
+          () => false,
+        ),
       (fault: unknown) => {
         // Another run changes the host, or it was removed in the meantime. The next look tells.
         if (fault instanceof Problem) return false

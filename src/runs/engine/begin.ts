@@ -157,7 +157,7 @@ export const otherRun = (run: Run | undefined): ProblemMembers => ({
 
 const blocked = (planId: string): Problem =>
   new Problem('plan_busy', `Plan ${planId} is blocked: its changes could not be undone.`, {
-    nextAction: `Run drawbridge resolve ${planId} --config FILE on the server. The policy tells FILE as configFile.`,
+    nextAction: `Run drawbridge resolve ${planId} --config FILE on the server. The policy tells FILE as configFile to internal callers.`,
   })
 
 /** What an action needs an applied plan for, in the words of a refusal. */

@@ -15,6 +15,7 @@ import type { BackupShelf } from '../backup-shelf.ts'
 import type { EdgeStandings } from '../edge-standings.ts'
 import type { CrashPoint } from '../engine/crash-points.ts'
 import type { EdgeLock } from '../engine/edge-lock.ts'
+import { recordsToClaim } from '../marks.ts'
 import { type BackupStep, backupStep } from './backup.ts'
 import type { DnsParts, Held } from './dns.ts'
 import type { ProxyParts } from './proxy.ts'
@@ -133,7 +134,7 @@ export function contextOf(given: StepParts, subject: RunSubject): StepContext {
       patienceMs: DNS_PATIENCE_MS,
       clock: parts.clock,
     },
-    records: recordsOf(plan, receipt),
+    records: run.action === 'apply' ? recordsToClaim(plan) : recordsOf(plan, receipt),
     proxy,
     judge,
     // The proxy step validates the edge before it writes. Steps before it must not act on an edge that is broken.

@@ -18,18 +18,21 @@ export interface DnsParts {
   readonly clock: Clock
 }
 
-/** Adds the host's record and its owner mark in one update. Records that are kept must be there. */
+/**
+ * Adds the host's record and its owner mark in one update. Records that are kept must be there. After a crash the journal tells
+ * the records: the version that began the run may have written another owner mark.
+ */
 export function claimNameStep(
   host: string,
   records: readonly ZoneRecord[],
   parts: DnsParts,
 ): Step<'dns', { readonly records: readonly ZoneRecord[] }> {
-  const created = records.filter(({ kept }) => !kept)
-  const kept = records.filter((record) => record.kept)
   return {
     name: 'dns',
     before: async () => ({ records }),
-    do: async () => {
+    do: async (before) => {
+      const created = createdOf(before)
+      const kept = before.records.filter((record) => record.kept)
       if (kept.length > 0 && (await readUntilCertain(kept, parts)) !== 'yes')
         throw new StepFault(`The records of ${host} are not those that the plan keeps.`, {
           untouched: true,
@@ -37,9 +40,9 @@ export function claimNameStep(
         })
       const outcome = await parts.provider.create(created).catch((error: unknown) => uncertain(error))
       // The verify step reads the records back.
-      if (outcome === 'created') return { records }
+      if (outcome === 'created') return before
       const held = await readUntilCertain(created, parts)
-      if (held === 'yes') return { records }
+      if (held === 'yes') return before
       if (outcome === 'in_use') {
         const sentence = `${host} got a record outside Drawbridge in the meantime.`
         throw new StepFault(sentence, { untouched: true, code: 'dns_name_taken' })
@@ -48,9 +51,12 @@ export function claimNameStep(
         transient: held === 'unknown',
       })
     },
-    undo: () => withdraw(created, parts),
+    undo: (before) => withdraw(createdOf(before), parts),
   }
 }
+
+const createdOf = ({ records }: { readonly records: readonly ZoneRecord[] }): readonly ZoneRecord[] =>
+  records.filter(({ kept }) => !kept)
 
 /** Removes the records that the apply added, if they are unchanged. Undo adds them again. */
 export function releaseNameStep(

@@ -67,6 +67,18 @@ describe('a name is claimed', () => {
   })
 })
 
+test('a claim that an earlier version began is undone as its journal says', async () => {
+  const asked: (readonly ZoneRecord[])[] = []
+  const remove = async (records: readonly ZoneRecord[]) => {
+    asked.push(records)
+    return 'removed' as const
+  }
+  const { parts } = zone(['yes', 'no'], { remove })
+  const written = { ...RECORD, value: '127.0.45.7' }
+  await claimNameStep(HOST, [RECORD], parts).undo({ records: [written] }, {})
+  expect(asked).toEqual([[written]])
+})
+
 describe('a name is released', () => {
   const release = ({ parts }: ReturnType<typeof zone>) =>
     releaseNameStep(HOST, [RECORD], parts).do({ records: [RECORD] }, {}, note)

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { Problem } from '../../../src/model/errors.ts'
 import { idInMark, type Receipt } from '../../../src/model/receipt.ts'
-import { markFor, rewriteMarks } from '../../../src/runs/marks.ts'
+import { markFor, recordsToClaim, rewriteMarks } from '../../../src/runs/marks.ts'
 import type { Exposure } from '../../../src/store/ports/exposures.ts'
-import { sampleExposure } from '../../contract/samples.ts'
+import { sampleExposure, samplePlan } from '../../contract/samples.ts'
 
 const PLAN = 'plan_0123456789abcdefghijklmnop'
 const OWN = 'exposure_0123456789abcdefghijklmnop'
@@ -14,12 +14,13 @@ const exposed = (host: string, id: string): Exposure => {
   return sampleExposure({ host, planId: `plan of ${host}`, receipt })
 }
 
-function books(exposures: readonly Exposure[], rewrite: (planId: string) => 'succeeded' | 'rolled_back') {
+function books(exposures: readonly Exposure[], rewrite: (planId: string) => 'succeeded' | 'rolled_back' | Error) {
   const asked: string[] = []
   const rewriteMark = async (planId: string) => {
     asked.push(planId)
-    const outcome = { kind: rewrite(planId), steps: [] }
-    return { result: Promise.resolve({ outcome } as never) }
+    const kind = rewrite(planId)
+    if (kind instanceof Error) return { result: Promise.reject(kind) }
+    return { result: Promise.resolve({ outcome: { kind, steps: [] } } as never) }
   }
   return { parts: { store: { listExposures: async () => [...exposures] }, exposer: { rewriteMark } }, asked }
 }
@@ -37,6 +38,25 @@ test('a host that cannot be changed now is told, and does not keep the others wa
     return planId === 'plan of b.test' ? 'rolled_back' : 'succeeded'
   })
   expect(await rewriteMarks(parts)).toEqual({ rewritten: ['c.test'], failed: ['a.test', 'b.test'] })
+})
+
+test('a run that recovery has to finish does not keep the other hosts waiting', async () => {
+  const hosts = ['a.test', 'b.test'].map((host) => exposed(host, PLAN))
+  const { parts } = books(hosts, (planId) =>
+    planId === 'plan of a.test' ? new Error('The store is gone.') : 'succeeded',
+  )
+  expect(await rewriteMarks(parts)).toEqual({ rewritten: ['b.test'], failed: ['a.test'] })
+})
+
+test('the apply of a plan that an earlier version made writes no plan id into DNS', () => {
+  const { host, changes } = samplePlan()
+  const made = (id: string) => {
+    const mark = { kind: 'dns', action: 'create', name: `_drawbridge.${host}`, type: 'TXT', ttl: 60 } as const
+    return samplePlan({ planId: PLAN, changes: [...changes, { ...mark, value: `drawbridge ${id}` }] })
+  }
+  const [address, mark] = recordsToClaim(made(PLAN))
+  expect([address?.value, mark?.value]).toEqual(['127.0.45.23', markFor({ planId: PLAN })])
+  expect(recordsToClaim(made(OWN))[1]?.value).toBe(`drawbridge ${OWN}`)
 })
 
 test('the new mark is always the same for a plan, holds no plan id, and keeps an id that the exposure has', () => {
