@@ -288,7 +288,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Stream a plan's steps as they start and end (server-sent events)
+         * Stream a plan's steps as they start and end; public callers get only the end (server-sent events)
          * @description Streams the events of the plan's newest run: first the past events, then each new event, until the event `end`. A client that resumes with `Last-Event-ID` misses none.
          */
         get: operations["followPlan"];
@@ -3404,7 +3404,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Each step as it starts and ends. */
+            /** @description Each step as it starts and ends, and the end of the run. Public callers get only the end. */
             200: {
                 headers: {
                     [name: string]: unknown;

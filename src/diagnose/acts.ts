@@ -39,10 +39,7 @@ const ASK_TO_REPAIR = 'Ask the administrator of this service to repair the expos
 /** The acts in the words of the API. Undefined where there is none. */
 export function adviceOn(acts: readonly Act[], { inside, resolve }: Words): string | undefined {
   if (acts.includes('resolve'))
-    return inside(
-      `Run on the server: ${resolve}. It shows what is left and finishes the rollback; with --accept it leaves everything as it stands.`,
-      'Ask the administrator of this service to resolve the last run of the host.',
-    )
+    return `Run on the server: ${resolve}. It shows what is left and finishes the rollback; with --accept it leaves everything as it stands.`
   if (acts.includes('overwrite')) {
     const discard = 'Discard the change with POST /api/deploy/repair and overwrite: true'
     return inside(

@@ -37,7 +37,8 @@ interface Cause {
   readonly acts: readonly Act[]
 }
 
-export function diagnose(evidence: Evidence, audience: Audience): Diagnosis {
+export function diagnose(inspected: Evidence, audience: Audience): Diagnosis {
+  const evidence = audience.network === 'internal' ? inspected : withoutBlock(inspected)
   const { host, managed, exposure, file, configuration, target, at, tookMs } = evidence
   const words = wordsFor(evidence, audience)
   const machine = target.address ?? target.target?.host ?? null
@@ -60,6 +61,12 @@ export function diagnose(evidence: Evidence, audience: Audience): Diagnosis {
     tookMs,
   }
 }
+
+/** The status of a host does not tell the public that a run is blocked, so the public hears the cause that visitors notice. */
+const withoutBlock = ({ exposure, ...evidence }: Evidence): Evidence => ({
+  ...evidence,
+  exposure: exposure?.state === 'blocked' ? { ...exposure, state: 'applied' } : exposure,
+})
 
 function causeFor(evidence: Evidence, badge: Badge, words: Words, { network }: Audience): Cause {
   const code = causeOf(evidence)

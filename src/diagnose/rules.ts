@@ -29,7 +29,7 @@ const BACKEND_RULES: readonly Rule[] = [
  * link explains the links after it.
  */
 const RULES: readonly Rule[] = [
-  // Whatever else is wrong: nothing can mend it before the blocked run is resolved.
+  // Whatever else is wrong: nothing can mend it before the blocked run is resolved. Public readers never have this evidence.
   rule('blocked', ({ exposure }) => exposure?.state === 'blocked'),
 
   // The edge does not answer. A broken configuration explains why nginx does not start.

@@ -150,7 +150,7 @@ const NEXT: Readonly<Record<ErrorCode, string>> = {
   renew_failed: 'Tell a person that the certificate was not renewed. The edge still serves the previous one.',
   remove_failed: 'Fix the step that failed in steps, then call remove_exposure again. The exposure is still applied.',
   rollback_blocked:
-    'Stop, and ask a person to run drawbridge resolve PLAN_ID --config FILE on the server. get_policy tells FILE as configFile.',
+    'Stop, and ask a person to run drawbridge resolve PLAN_ID --config FILE on the server. get_policy tells FILE as configFile to internal callers.',
   rate_limited: 'Wait for retryAfter seconds, then call this tool again.',
   not_found: OTHER_VERSION,
   method_not_allowed: OTHER_VERSION,

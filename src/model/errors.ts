@@ -217,7 +217,7 @@ export const ERRORS = {
     500,
     'The rollback failed; the host is blocked',
     false,
-    'Run drawbridge resolve PLAN_ID --config FILE on the server. It shows what is left and finishes the rollback. The policy tells FILE as configFile.',
+    'Run drawbridge resolve PLAN_ID --config FILE on the server. It shows what is left and finishes the rollback. The policy tells FILE as configFile to internal callers.',
   ),
   rate_limited: entry(429, 'Too many requests', true, 'Wait for the number of seconds in retryAfter, then try again.'),
   not_found: entry(404, 'This path does not exist', false, 'GET /api/openapi.json lists every path.'),

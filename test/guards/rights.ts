@@ -45,6 +45,14 @@ export const RIGHT_GUARDS: readonly Guard[] = [
     test: 'test/security/callers/plans-from-outside.test.ts',
   },
   {
+    name: 'a diagnosis does not tell the public that a run is blocked',
+    file: 'src/diagnose/diagnose.ts',
+    from: "audience.network === 'internal' ? inspected : withoutBlock(inspected)",
+    to: 'inspected',
+    breaks: 'Visitors would hear of the inside, and not what is wrong for them.',
+    test: 'test/unit/diagnose/diagnose.test.ts',
+  },
+  {
     name: 'whoever knows the id of a plan does not see its access list',
     file: 'src/http/routes/plans.ts',
     from: "isInside || to === 'own' ? request : publicRequest(request)",

@@ -31,7 +31,8 @@ export function PlanPage({ policy, former }: PlanPageProps) {
   const place = former ? `change ${former.planId}` : 'plan'
   const [draft, setDraft] = useState<Draft>(() => ({ ...empty, ...keptDraft(place) }))
   const asking = useMutation({
-    mutationFn: (asked: Draft) => makePlan({ ...requestOf(asked), ...(former && { replaces: former.planId }) }),
+    mutationFn: (asked: Draft) =>
+      makePlan({ ...requestOf(asked, isPermanent), ...(former && { replaces: former.planId }) }),
     onSuccess: (plan) => {
       queries.setQueryData(['plan', plan.planId], plan)
       void queries.invalidateQueries({ queryKey: ['plans'] })

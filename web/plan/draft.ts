@@ -130,18 +130,11 @@ export const isSameDraft = (a: Draft, b: Draft): boolean =>
 
 export const hostOf = ({ subdomain, zone }: Draft): string => `${subdomain.trim().toLowerCase()}.${zone}`
 
-export const requestOf = ({
-  subdomain,
-  zone,
-  server,
-  port,
-  health,
-  tls,
-  expiresIn,
-  options,
-  owner,
-  note,
-}: Draft): ExposureRequest => ({
+/** `isPermanent`: the plan replaces an exposure that has no end and cannot get one. A kept draft may still hold one. */
+export const requestOf = (
+  { subdomain, zone, server, port, health, tls, expiresIn, options, owner, note }: Draft,
+  isPermanent: boolean,
+): ExposureRequest => ({
   ...(owner.trim() && { owner: owner.trim() }),
   ...(note.trim() && { note: note.trim() }),
   ...optionsIn(options),
@@ -151,7 +144,7 @@ export const requestOf = ({
   port: Number(port),
   health,
   tls,
-  ...(expiresIn && { expiresIn: Number(expiresIn) }),
+  ...(expiresIn && !isPermanent && { expiresIn: Number(expiresIn) }),
 })
 
 export const textsIn = (options: string): OptionTexts => (options === '' ? {} : (JSON.parse(options) as OptionTexts))

@@ -22,7 +22,7 @@ interface StatusOptions extends OutputOptions {
 
 export function addStatus(program: Command): void {
   const command = withOutput(program.command('status [host]'))
-    .description('list every host and its state, or show one; exit code 1 unless that one is RUNNING')
+    .description('list every host and its state, or show one; exit code 1 unless that one is RUNNING and not blocked')
     .option('--search <text>', 'only hosts whose name contains this text')
     .option('--badge <badges>', 'only these states, such as "DOWN,HTTP 502"')
     .option('--server <id>', 'only hosts on this server')
@@ -64,16 +64,18 @@ function badgesIn(text: string, option: string): string {
 
 export function addHealth(program: Command): void {
   const command = withOutput(program.command('health <host>'))
-    .description('show the last check, the server and the configuration file of a host; exit code 1 unless RUNNING')
+    .description(
+      'show the last check, the server and the configuration file of a host; exit code 1 unless it is RUNNING and not blocked',
+    )
     .action(showHealth)
   withExample(command, 'drawbridge health hello.example.test')
 }
 
 async function showHealth(host: string, options: OutputOptions): Promise<void> {
-  const { healthLines } = await import('../views/status.ts')
+  const { healthLines, isWell } = await import('../views/status.ts')
   const api = await apiClient(options)
   const health = await healthOf(api, host)
-  const exitCode = health.badge === 'RUNNING' ? EXIT.ok : EXIT.notWell
+  const exitCode = isWell(health) ? EXIT.ok : EXIT.notWell
   const lines = (screen: Screen) => healthLines(health, screen, api.clock.now())
   await printAs({ body: health, names: [health.host], lines, exitCode }, formatOf(options))
 }

@@ -1,6 +1,6 @@
 import type { Screen, Tone } from '../../terminal/screen.ts'
 import { hanging } from '../../terminal/text.ts'
-import { badgeTone } from './status.ts'
+import { stateTone } from './status.ts'
 
 export interface DiagnosisView {
   readonly host: string
@@ -38,7 +38,7 @@ export function diagnosisLines(diagnosis: DiagnosisView, screen: Screen): string
   const place = configPath === null ? [] : [`${configPath}${configLine === null ? '' : `:${configLine}`}`]
   const target = proxyPass ?? (server === null ? undefined : `server ${server}`)
   return [
-    `${screen.paint('strong', host)}  ${screen.paint(cause.level === 'warning' ? 'careful' : badgeTone(badge), badge)}`,
+    `${screen.paint('strong', host)}  ${screen.paint(toneOf(diagnosis), badge)}`,
     ...[...place, ...(target === undefined ? [] : [`proxies to ${target}`])].map((line) => `  ${line}`),
     '',
     '  visitor',
@@ -48,6 +48,11 @@ export function diagnosisLines(diagnosis: DiagnosisView, screen: Screen): string
     ...hanging('Advice: ', 8, cause.advice, screen.columns),
     screen.paint('dim', `Diagnosed in ${tookMs} ms. Nothing was changed.`),
   ]
+}
+
+function toneOf({ badge, cause }: DiagnosisView): Tone {
+  if (cause.level === 'warning') return 'careful'
+  return stateTone({ badge, blocked: cause.code === 'blocked' })
 }
 
 const SIGNS: readonly { readonly ok: boolean | null; readonly sign: string; readonly tone: Tone }[] = [

@@ -78,8 +78,7 @@ function columnsAt(now: number, screen: Screen): Column<HostView>[] {
     {
       title: 'STATE',
       text: stateText,
-      paint: (padded, { badge, blocked, muted }) =>
-        screen.paint(blocked ? 'bad' : muted ? 'dim' : badgeTone(badge), padded),
+      paint: (padded, host) => screen.paint(host.muted && !host.blocked ? 'dim' : stateTone(host), padded),
     },
     {
       title: 'FOR',
@@ -136,9 +135,9 @@ export interface HealthView extends HostView {
 }
 
 export function healthLines(health: HealthView, screen: Screen, now: number): string[] {
-  const { host, badge, blocked, lastCheck, certificate, expiresAt, planId, owner, note, maintenance, muted } = health
+  const { host, blocked, lastCheck, certificate, expiresAt, planId, owner, note, maintenance, muted } = health
   return [
-    `${screen.paint('strong', host)}  ${screen.paint(badgeTone(badge), badge)}`,
+    `${screen.paint('strong', host)}  ${screen.paint(stateTone(health), health.badge)}`,
     ...pairs(
       [
         ['last check', lastCheck === null ? 'none yet' : checkText(lastCheck)],
@@ -170,7 +169,14 @@ function checkText({ at, httpStatus, latencyMs, reason }: NonNullable<HealthView
   return `${answer}${latencyMs === null ? '' : ` in ${latencyMs} ms`}, ${moment(at)} UTC`
 }
 
-export function badgeTone(badge: string): Tone {
+type State = Pick<HostView, 'badge' | 'blocked'>
+
+/** Whether visitors and runs can use the host. */
+export const isWell = ({ badge, blocked }: State): boolean => badge === 'RUNNING' && !blocked
+
+export const stateTone = ({ badge, blocked }: State): Tone => (blocked ? 'bad' : badgeTone(badge))
+
+function badgeTone(badge: string): Tone {
   if (badge === 'RUNNING') return 'good'
   if (badge === 'PENDING') return 'dim'
   return badge === 'CERT' || badge === 'DRIFT' ? 'careful' : 'bad'

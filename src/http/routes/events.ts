@@ -88,7 +88,10 @@ const isEventType = (text: string): text is EventType => (EVENT_TYPES as readonl
 const notAllowed = (field: string, message: string): Problem =>
   new Problem('invalid_request', `The request is not valid: ${field} ${message}.`, { errors: [{ field, message }] })
 
-/** Streams the steps of a plan's run as they start and end. A client that resumes with Last-Event-ID misses none. */
+/**
+ * Streams the steps of a plan's run as they start and end; public callers get only the end. A client that resumes with
+ * Last-Event-ID misses none.
+ */
 export function planEventRoutes(app: App, progress: PlanProgress, send: SendEvents, unconfirmedMs: Unconfirmed): void {
   app.addHook('preClose', async () => progress.close())
   app.get(
@@ -97,9 +100,15 @@ export function planEventRoutes(app: App, progress: PlanProgress, send: SendEven
       schema: {
         operationId: 'followPlan',
         tags: ['deploy'],
-        summary: "Stream a plan's steps as they start and end (server-sent events)",
+        summary: "Stream a plan's steps as they start and end; public callers get only the end (server-sent events)",
         params: PlanIdParams,
-        response: { 200: eventStream('Each step as it starts and ends.', ProgressBody), ...problems('plan_not_found') },
+        response: {
+          200: eventStream(
+            'Each step as it starts and ends, and the end of the run. Public callers get only the end.',
+            ProgressBody,
+          ),
+          ...problems('plan_not_found'),
+        },
       },
     },
     (request, reply) => {

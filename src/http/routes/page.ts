@@ -51,16 +51,17 @@ const isOpened = ({ method, url, headers }: FastifyRequest): boolean =>
   (method === 'GET' || method === 'HEAD') && /\btext\/html\b/.test(headers.accept ?? '') && !NO_PAGES.test(url)
 
 /**
- * The answer to a browser that opens an unknown address: the page, which says so. Any other problem is a small page that needs
- * nothing of the service, because the service may be overloaded. Other clients get the problem itself.
+ * The answer to a browser that opens an unknown address: the page, which says so. While the service is overloaded, a small page
+ * that needs nothing of it. Everything else, and every other client, gets the problem itself.
  */
 export function problemPage(folder: string) {
   return (request: FastifyRequest, reply: FastifyReply, problem: ProblemBody): FastifyReply | undefined => {
     if (!isOpened(request)) return undefined
+    const isUnknown = problem.code === 'not_found' && existsSync(join(folder, 'index.html'))
+    if (!isUnknown && problem.code !== 'unavailable') return undefined
     reply.status(problem.status).header('cache-control', 'no-store')
-    if (problem.code !== 'not_found') return reply.type('text/html; charset=utf-8').send(smallPage(problem))
-    if (!existsSync(join(folder, 'index.html'))) return undefined
-    return reply.sendFile('index.html', { cacheControl: false })
+    if (isUnknown) return reply.sendFile('index.html', { cacheControl: false })
+    return reply.type('text/html; charset=utf-8').send(smallPage(problem))
   }
 }
 

@@ -177,6 +177,10 @@ describe('a plan that replaces another one', () => {
   })
 
   test('begins with the values of the former one', () => {
-    expect(requestOf(draftOf(former.request))).toEqual(former.request)
+    expect(requestOf(draftOf(former.request), false)).toEqual(former.request)
+  })
+
+  test('asks for no end where the exposure has none, whatever a kept draft says', () => {
+    expect(requestOf({ ...draftOf(request), expiresIn: '3600' }, true)).toEqual(request)
   })
 })

@@ -12,6 +12,12 @@ beforeAll(async () => {
     sockets: false,
     mount: ({ app }) => {
       for (const path of ['/opened', '/api/opened']) app.get(path, busy)
+      app.get('/often', () => {
+        throw new Problem('rate_limited', 'Too many requests.', { retryAfter: 5 })
+      })
+      app.get('/broken', () => {
+        throw new Error('It is broken.')
+      })
     },
   })
 })
@@ -24,6 +30,17 @@ test('an overloaded service answers a browser with a page that loads itself agai
   expect([status, headers['content-type'], headers['retry-after']]).toEqual([503, 'text/html; charset=utf-8', '5'])
   expect(text).toContain('<meta http-equiv="refresh" content="5">')
   expect(text).toContain('The service is &#60;overloaded&#62;.')
+})
+
+test.each([
+  ['a name that is not that of the service', 421, 'host_not_allowed', { host: 'other.test' }, '/plans'],
+  ['a refusal of a limit', 429, 'rate_limited', {}, '/often'],
+  ['a fault of the service', 500, 'internal_error', {}, '/broken'],
+])('a browser gets the problem of %s as it is', async (_what, status, code, more, path) => {
+  const answer = await api.call({ path, headers: { ...BROWSER, ...more } })
+  const type = answer.headers['content-type']
+  expect([answer.status, type]).toEqual([status, 'application/problem+json; charset=utf-8'])
+  expect(answer.body.code).toBe(code)
 })
 
 test.each([

@@ -238,6 +238,22 @@ describe('to the public', () => {
     expect(JSON.stringify(diagnose({ ...WELL, ...other }, outside))).not.toContain('/etc/nginx/other.conf')
   })
 
+  test.each<[CauseCode, Partial<Evidence>]>([
+    ['healthy', {}],
+    ['nothing_listening', { ...answered(502), ...refused }],
+    ['file_edited', { file: 'edited' }],
+    ['name_missing', { name: { kind: 'missing' }, records: 'not_ours' }],
+  ])('a blocked run is not told, but the cause that visitors notice: %s', (code, change) => {
+    const exposed = (state: 'applied' | 'blocked') => ({
+      ...{ ...WELL, ...change },
+      exposure: { planId: 'plan_00000000000000000000000001', state, differences: null, renews: true },
+    })
+    expect(diagnose(exposed('blocked'), inside).cause.code).toBe('blocked')
+    const told = diagnose(exposed('blocked'), outside)
+    expect(told.cause.code).toBe(code)
+    expect(told).toEqual(diagnose(exposed('applied'), outside))
+  })
+
   test('a place to listen at that has no id here is told by its port alone', () => {
     const listen = [{ address: '10.9.8.1', port: 80, tls: false, defaultServer: false }]
     expect(diagnose({ ...WELL, ...configuration({ listen }) }, outside).listen).toEqual([

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
 import { nextCommand } from '../../../src/cli/next-action.ts'
+import { diagnosisLines } from '../../../src/cli/views/diagnosis.ts'
 import { driftLines, readDrifts } from '../../../src/cli/views/drift.ts'
-import { healthLines, statusLines } from '../../../src/cli/views/status.ts'
+import { healthLines, isWell, statusLines } from '../../../src/cli/views/status.ts'
 import { type ProblemBody, Refusal } from '../../../src/client/refusal.ts'
 import { failure } from '../../../src/mcp/failure.ts'
+import { ERRORS } from '../../../src/model/errors.ts'
 
 const screen = { columns: 80, isTerminal: false, isWide: false, paint: (_: string, text: string) => text } as never
 const problem = (code: string, more: object = {}): ProblemBody =>
@@ -25,14 +27,38 @@ test('diff of every host names a blocked one and goes on with the others', async
   expect(lines).toEqual([expect.stringMatching(/^a\.test: blocked, not compared\./), 'b.test: no difference.'])
 })
 
+const row = {
+  ...{ host: 'a.test', badge: 'RUNNING', blocked: true, since: null, server: '25', latencyMs: 1, uptime24h: 1 },
+  ...{ certificate: null, expiresAt: null, managed: true, planId: 'plan_a', lastCheck: null, configPath: null },
+}
+
 test('status and health name a blocked host', () => {
-  const row = {
-    ...{ host: 'a.test', badge: 'RUNNING', blocked: true, since: null, server: '25', latencyMs: 1, uptime24h: 1 },
-    ...{ certificate: null, expiresAt: null, managed: true, planId: 'plan_a', lastCheck: null, configPath: null },
-  }
   const body = { hosts: [row], total: 1, matched: 1, counts: { RUNNING: 1 }, edges: [], checkedAt: null } as never
   expect(statusLines(body, screen).join('\n')).toContain('RUNNING (blocked)')
   expect(healthLines(row as never, screen, 0).join('\n')).toContain('its last run could not be undone')
+})
+
+test('a blocked host is neither green nor well, whatever it answers', () => {
+  const painted = { columns: 80, paint: (tone: string, text: string) => `<${tone}>${text}` } as never
+  const cause = { code: 'blocked', level: 'bad', sentence: 'It is.', advice: 'Resolve it.' }
+  const place = { configLine: null, proxyPass: null, chain: [], tookMs: 1 }
+  expect(diagnosisLines({ ...row, ...place, cause }, painted)[0]).toContain('<bad>RUNNING')
+  expect(
+    diagnosisLines({ ...row, ...place, cause: { ...cause, code: 'healthy', level: 'good' } }, painted)[0],
+  ).toContain('<good>RUNNING')
+  expect(healthLines(row, painted, 0)[0]).toContain('<bad>RUNNING')
+  expect(healthLines({ ...row, blocked: undefined }, painted, 0)[0]).toContain('<good>RUNNING')
+  expect([row, { ...row, blocked: undefined }, { ...row, badge: 'DOWN', blocked: undefined }].map(isWell)).toEqual([
+    false,
+    true,
+    false,
+  ])
+})
+
+test('nobody outside is sent to a member of the policy that only callers inside see', () => {
+  const blocked = new Refusal(problem('rollback_blocked'))
+  for (const text of [ERRORS.rollback_blocked.nextAction, JSON.stringify(failure(blocked))])
+    expect(text).toContain('tells FILE as configFile to internal callers.')
 })
 
 test('nobody is sent to extend an exposure that has no end', () => {
