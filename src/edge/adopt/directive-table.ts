@@ -8,6 +8,7 @@ const TLS = 'TLS is set up for all hosts of Drawbridge together.'
 const COMPRESSION = 'Answers are compressed as the http block says.'
 const BUFFERS = 'Buffers and timeouts have the values of Drawbridge.'
 const HEADERS = 'Headers of answers are passed on as the backend sends them.'
+const INPUT_HEADERS = 'It decides which headers of visitors the backend gets.'
 const CACHE = 'Answers are not cached any more.'
 const LIMITS = 'Requests are not limited any more.'
 const ERRORS = 'Error pages are those of the backend or of nginx.'
@@ -32,6 +33,7 @@ const TABLE: readonly (readonly [RegExp, DirectiveVerdict['kind'], string?])[] =
   [/^(ssl_|http3|quic_)/, 'lost', TLS],
   [/^(gzip|gunzip|brotli|zstd)/, 'lost', COMPRESSION],
   [/^(error_page|recursive_error_pages|proxy_intercept_errors)$/, 'lost', ERRORS],
+  [/^more_\w+_input_headers$/, 'refused', INPUT_HEADERS],
   [/^(add_header|add_trailer|more_|expires|etag|server_tokens|charset|override_charset)/, 'lost', HEADERS],
   [/^proxy_(hide_header|pass_header|ignore_headers|cookie_|headers_hash_)/, 'lost', HEADERS],
   [/^proxy_(cache|no_cache|store|force_ranges)/, 'lost', CACHE],

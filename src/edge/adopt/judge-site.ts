@@ -6,6 +6,8 @@ import type { NamedFiles } from '../settings.ts'
 import { verdictOf } from './directive-table.ts'
 import { isAlways, isForPlain, redirectOf } from './redirects.ts'
 import { judgeRequestHeaders } from './request-headers.ts'
+import { type Chain, innermost, restrictionsOf } from './restrictions.ts'
+import { newAddresses } from './site-addresses.ts'
 import { type Level, type ReadSiteOptions, SiteOptions } from './site-options.ts'
 import type { SiteDirective } from './site-text.ts'
 
@@ -43,6 +45,7 @@ export function judgeSite(host: string, blocks: readonly SiteDirective[], world:
   judge.around(world.http ?? [])
   for (const block of blocks) judge.server(block)
   judge.compare(blocks)
+  judge.addresses(blocks)
   return judge.result(blocks)
 }
 
@@ -53,9 +56,6 @@ interface Backend {
   readonly server: string
   readonly port: number
 }
-
-/** The blocks around a directive, outermost first: the http block, the server, locations. */
-type Chain = readonly (readonly SiteDirective[])[]
 
 /** Whom a block serves: visitors with TLS, without, or both. */
 type Served = 'tls' | 'plain' | 'both'
@@ -79,6 +79,8 @@ class SiteJudge {
   #securePass: SiteDirective | undefined
   #block: SiteOptions
   #served: Served = 'plain'
+  /** Who is let in at the paths that have no location of their own. */
+  #restrictions = ''
   /** Where the block asks its backend, and whether it passes upgrades on there. */
   #upgrading: { readonly pass: SiteDirective; readonly websocket: boolean }[] = []
   readonly #optionsOf: { readonly tls: boolean; readonly read: ReadSiteOptions }[] = []
@@ -97,7 +99,7 @@ class SiteJudge {
     if (first && !backend && this.#refused.length === 0) this.#refuse(first, 'It has no backend.')
     if (first && this.#redirects && !this.#tls)
       this.#refuse(first, 'It redirects to HTTPS, which this nginx does not serve for it.')
-    if (this.#plainProxy && this.#tls) this.#lose(this.#plainProxy, 'HTTP is redirected to HTTPS.', REDIRECTED)
+    if (this.#plainProxy && this.#tls) this.#lose(this.#plainProxy, TO_HTTPS, REDIRECTED)
     if (this.#tls) this.#tellTls(blocks)
     const options = this.#options()
     if (this.#securePass && !options?.backendTls) this.#refuse(this.#securePass, UNCHECKED)
@@ -126,10 +128,21 @@ class SiteJudge {
 
   /** The http block: what is not known there is not known for its servers. */
   around(http: readonly SiteDirective[]): void {
-    for (const each of http) {
-      if (each.unread !== undefined) this.#refuse(each, notRead(each.unread))
-      if (isProgram(each.name)) this.#refuse(each, AROUND_PROGRAM)
-    }
+    for (const each of unreadIn(http)) this.#refuse(each, notRead(each.unread ?? ''))
+    for (const each of http) if (isProgram(each.name)) this.#refuse(each, AROUND_PROGRAM)
+  }
+
+  /** Whoever did not reach the addresses of the site must not get to it by being adopted. Without TLS, beside it, is a redirect only. */
+  addresses(blocks: readonly SiteDirective[]): void {
+    const isFor = this.#tls ? isForTls : isForPlainText
+    const some = blocks.filter((block) => isFor(placesOf(block)))
+    const places = some.flatMap((block) => placesOf(block)).filter(({ isTls }) => isTls === this.#tls)
+    const line = some.flatMap(({ block = [] }) => block).find(({ name }) => name === 'listen')
+    if (!line || some.some((block) => placesOf(block).length === 0)) return
+    const found = newAddresses(places, this.#world.listen)
+    if (found === 'restricted') this.#refuse(line, RESTRICTED_ADDRESS)
+    if (found === 'not known') this.#change(line, OWN_ADDRESSES)
+    if (found === 'other family') this.#change(line, OTHER_FAMILY)
   }
 
   /** Two blocks for the same visitors, such as on two addresses, must say the same: an exposure is one answer. */
@@ -151,8 +164,10 @@ class SiteJudge {
     const isRedirected = block.some((each) => each.name === 'if' && isForPlain(each) && this.#redirectOf(each))
     this.#block = new SiteOptions(this.#host, this.#world.named, () => this.#securePass !== undefined)
     this.#upgrading = []
+    const main = block.find((each) => each.name === 'location' && isForAll(each))
+    this.#restrictions = restrictionsOf([this.#http, block, main?.block ?? []])
     const answer = this.#content([this.#http, block], variablesIn(block, new Map()), server)
-    if (answer.kind === 'redirect') this.#redirects = true
+    if (answer.kind === 'redirect') this.#leaveRedirect(block)
     if (answer.kind === 'none') this.#refuse(server, STATIC_ROOT)
     if (answer.kind === 'proxy' && tls !== 'tls' && !isRedirected) this.#plainProxy = server
     if (answer.kind === 'proxy' && tls !== 'plain') this.#tls = true
@@ -162,7 +177,18 @@ class SiteJudge {
     }
     for (const each of this.#http) this.#block.take(each, 'http')
     this.#judgeAround(block)
-    this.#optionsOf.push({ tls: tls !== 'plain', read: this.#block.read(this.#websocket()) })
+    const read = this.#block.read(this.#websocket())
+    if (read.isInvalid) this.#refuse(server, INVALID_OPTIONS)
+    this.#optionsOf.push({ tls: tls !== 'plain', read })
+  }
+
+  /** Paths that are answered and not redirected, unless the server redirects before it looks for a location. */
+  #leaveRedirect(block: readonly SiteDirective[]): void {
+    this.#redirects = true
+    const isAtOnce = (each: SiteDirective) =>
+      this.#redirectOf(each) !== undefined && (each.name !== 'if' || isAlways(each, this.#host))
+    if (block.some(isAtOnce)) return
+    for (const each of passesIn(block)) this.#lose(each, TO_HTTPS, REDIRECTED)
   }
 
   /** One path with upgrades is enough: without them it would fail, and the others hardly notice. */
@@ -209,7 +235,7 @@ class SiteJudge {
     const lines = (server.block ?? []).filter(({ name }) => name === 'listen')
     const places = placesOf(server)
     const { http, https } = this.#world.ports
-    const bad = places.some(({ port, isTls }) => port !== (isTls ? https : http))
+    const bad = places.some(({ port, lastPort, isTls }) => port !== (isTls ? https : http) || lastPort !== undefined)
     if (bad || (places.length === 0 && http !== 80))
       this.#refuse(lines[0] ?? server, `It listens on other ports than ${http} and ${https}.`)
     if (places.some(({ isDefault }) => isDefault))
@@ -284,12 +310,13 @@ class SiteJudge {
   /** The answer of the location, if it is the one for `/`. */
   #location(location: SiteDirective, variables: Variables, chain: Chain): Answer | undefined {
     const { args, block = [] } = location
-    const isMain = isForAll(location)
+    const isMain = isForAll(location) && chain.length === 2
     const inner = variablesIn(block, variables)
     if (isChallenge(args)) {
       this.#lose(location, 'Challenges for certificates are answered by Drawbridge.')
       return undefined
     }
+    if (!isMain && restrictionsOf([...chain, block]) !== this.#restrictions) this.#refuse(location, OTHERS_LET_IN)
     const isSilent = block.every(({ name }) => /^(access_log|log_not_found|allow|expires)$/.test(name)) && !isMain
     if (isSilent && block.every(({ name, args: [who] }) => name !== 'allow' || who === 'all')) {
       this.#lose(location, 'The path is answered by the backend like every other.')
@@ -410,7 +437,14 @@ class SiteJudge {
     // Restricts nobody where nobody is restricted around it.
     else if (name === 'allow' && value === 'all' && !chain.flat().some((each) => each.name === 'deny'))
       this.#carry(directive)
-    else this.#judge(directive, SAME_VALUES[name]?.includes(value) ? { kind: 'same' } : verdictOf(name))
+    else this.#judge(directive, this.#isSameValue(name, value) ? { kind: 'same' } : verdictOf(name))
+  }
+
+  /** An entry does not say it, and has what the http block says. */
+  #isSameValue(name: string, value: string): boolean {
+    const same = SAME_VALUES[name] ?? []
+    const around = this.#http.filter((each) => each.name === name).map(({ args }) => args[0]?.toLowerCase() ?? '')
+    return [value, ...around].every((one) => same.includes(one))
   }
 
   #judge(directive: SiteDirective, verdict: ReturnType<typeof verdictOf>): void {
@@ -436,13 +470,6 @@ class SiteJudge {
   }
 }
 
-/** The directives of this name in the innermost block that has one. */
-const innermost = (chain: Chain, wanted: string): readonly SiteDirective[] =>
-  chain
-    .toReversed()
-    .map((block) => block.filter(({ name }) => name === wanted))
-    .find((found) => found.length > 0) ?? []
-
 /** Undefined for a location for some of the paths: options are for all of them. */
 const levelOf = (around: SiteDirective): Level | undefined =>
   around.name === 'server' ? 'server' : isForAll(around) ? 'location' : undefined
@@ -458,6 +485,13 @@ const OWN_REDIRECTS = 'Redirects of the backend to its own address lead to the h
 const TARGET_AS_SENT = 'HTTP is redirected to the path as the visitor sends it, at the name of the host.'
 const OTHER_ADDRESS = 'Drawbridge does not listen on this address: such visitors reach another server.'
 const LARGE_BODIES = 'HTTP with a body over the limit of the http block is refused, and not redirected.'
+const TO_HTTPS = 'HTTP is redirected to HTTPS.'
+const OTHERS_LET_IN = 'Other visitors are let in at this path than at the rest of the host.'
+const RESTRICTED_ADDRESS =
+  'It listens on addresses of its own, and Drawbridge on others: visitors who cannot reach it would.'
+const OWN_ADDRESSES = 'It listens on addresses of its own. Drawbridge answers on those of its configuration.'
+const OTHER_FAMILY = 'It is answered on the addresses of Drawbridge for IPv4 and IPv6, and not for one of them only.'
+const INVALID_OPTIONS = 'Its settings together are no valid options of an exposure.'
 const REDIRECT_ANSWERED = 'The redirect is answered by Drawbridge.'
 const EVERY_UPGRADE = 'Upgrades to WebSocket are passed on at this path, too.'
 const HTTP2_IF = 'HTTP/2 is offered if Drawbridge has the socket alone, or if another site there offers it.'
@@ -539,7 +573,14 @@ const filled = (text: string, variables: Variables): string =>
     (written, braced?: string, bare?: string) => variables.get(braced ?? bare ?? '') ?? written,
   )
 
-const isChallenge = (args: readonly string[]): boolean => (args.at(-1) ?? '').startsWith('/.well-known/acme-challenge')
+/** Every `proxy_pass` but those for challenges. */
+const passesIn = (block: readonly SiteDirective[]): SiteDirective[] =>
+  block.flatMap((each) => {
+    if (each.name === 'location' && isChallenge(each.args)) return []
+    return each.name === 'proxy_pass' ? [each] : passesIn(each.block ?? [])
+  })
+
+export const isChallenge = (args: readonly string[]): boolean => (args.at(-1) ?? '').startsWith('/.well-known/acme-challenge')
 
 /** certbot's `return 404` behind its redirect is never reached. */
 const isEndOfRedirect = ({ name, args }: SiteDirective): boolean => name === 'return' && args[0] === '404'

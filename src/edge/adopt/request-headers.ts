@@ -29,8 +29,9 @@ const SAME = 'An exposure does the same.'
 const OWN_HOST = 'The backend gets the Host of the visitor, and not its own address as Host.'
 const OTHER_HOST = 'The backend gets another Host than the visitor sends.'
 const PLAIN_HOST = 'The backend gets the name of the host in lower case and without a port.'
-const CREDENTIAL = 'The backend gets a credential that an exposure does not have.'
+const CREDENTIAL = 'By this header the backend may know who a visitor is, and visitors could send it themselves.'
 const FORWARDED = 'The backend does not get this header as the site sets it.'
+const NOT_SET = 'The backend does not get this header as the site sets it: visitors can send it themselves.'
 const ADDRESS = 'The backend gets the address of the connection in this header, and nothing else.'
 const APPENDED = 'The backend gets the address of the visitor alone: what visitors send in this header is dropped.'
 const PROTOCOL = 'The backend gets the protocol of the connection in this header, and no other.'
@@ -56,8 +57,11 @@ const TITLES: Readonly<Record<string, string>> = {
   proxy: 'Proxy',
 }
 
+/** Names by which backends know visitors. Whatever a site sets there, it keeps visitors from setting it. */
 const CREDENTIALS =
-  /^(authorization|proxy-authorization|cookie|remote-user|x-remote-user|x-auth|x-api-key|x-forwarded-user)/
+  /^(cookie|x-auth|x-goog-|x-ms-client-)|(^|-)(auth|authori[sz]ation|authenticat\w+|webauth|remote|users?|username|userid|uid|login|e?mail|groups?|roles?|scopes?|identity|principal|subject|claims?|account|tenant|admin|impersonate|sso|saml|oidc|jwt|token|secret|key|apikey|session|cert|certificate|ssl|tls|verify|dn)(-|$)/
+
+const isCredential = (name: string): boolean => name !== 'user-agent' && CREDENTIALS.test(name.replaceAll('_', '-'))
 
 /** Judges the headers that a backend gets by their values, not by their names. */
 export function judgeRequestHeaders(passing: Passing): RequestHeaders {
@@ -116,8 +120,8 @@ function judged(name: string, directive: SiteDirective, passing: Passing): Heade
     return finding('lost', own.sentence)
   }
   if (value === `$http_${name.replaceAll('-', '_')}`) return finding('carried', SAME)
-  if (CREDENTIALS.test(name) && value !== '') return finding('refused', CREDENTIAL)
-  return finding('lost', FORWARDED, name === 'accept-encoding' ? COMPRESSED : [])
+  if (isCredential(name)) return finding('refused', CREDENTIAL)
+  return finding('lost', NOT_SET, name === 'accept-encoding' ? COMPRESSED : [])
 }
 
 /** A backend that is not told which encodings visitors accept answers without one. */

@@ -25,6 +25,8 @@ export interface ReadSiteOptions {
   readonly changed: readonly ChangedOption[]
   /** What no option can say. */
   readonly unsaid: readonly SiteDirective[]
+  /** Each could be said, and all together could not. */
+  readonly isInvalid: boolean
 }
 
 /** `told`: the differences that the sentence tells, as a rehearsal names them. */
@@ -102,7 +104,8 @@ export class SiteOptions {
         if (level !== 'http') this.#unsaid.push(directive)
     const read = readOptions(present(given) ?? {})
     const options = 'options' in read ? read.options : undefined
-    return { options, carried: this.#carried, changed: this.#changed, unsaid: this.#unsaid }
+    const isInvalid = read.errors !== undefined
+    return { options, carried: this.#carried, changed: this.#changed, unsaid: this.#unsaid, isInvalid }
   }
 
   /**
@@ -193,7 +196,8 @@ export class SiteOptions {
       this.#carried.push(...all)
       return undefined
     }
-    const id = file && idOf(this.#named.passwords, file.args[0])
+    const isOfRequest = realm.args.some((arg) => arg.includes('$'))
+    const id = file && !isOfRequest ? idOf(this.#named.passwords, file.args[0]) : undefined
     if (id === undefined) {
       this.#unsaid.push(...all)
       return undefined

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { parseName } from '../../model/dns-name.ts'
 import { EdgeFault } from '../contract.ts'
 import { pathsOf } from '../reading/include-drafts.ts'
-import { TooManyPaths } from '../reading/text/glob.ts'
+import { type Folders, TooManyPaths } from '../reading/text/glob.ts'
 import { UnreadableText } from '../reading/text/tokens.ts'
 import type { EdgeSettings } from '../settings.ts'
 import { type JudgedSite, judgeSite, namesOf, type SiteWorld } from './judge-site.ts'
@@ -125,7 +125,7 @@ class SiteFiles {
 
   readonly #included: Included = (pattern, include) => {
     try {
-      const paths = pathsOf(pattern, this.#prefix)
+      const paths = pathsOf(pattern, this.#prefix, LOOKED_INTO)
       return paths
         .filter((path) => !this.#isOurs(path))
         .flatMap((path) => {
@@ -133,7 +133,7 @@ class SiteFiles {
           return this.read(path, include)
         })
     } catch (error) {
-      if (!(error instanceof TooManyPaths)) throw error
+      if (!(error instanceof TooManyPaths || error instanceof HiddenPath)) throw error
       return [this.#unread(include.path, include.line, error.message, include)]
     }
   }
@@ -157,6 +157,28 @@ class SiteFiles {
     } catch {
       return { fault: 'the file cannot be read' }
     }
+  }
+}
+
+/** A path that cannot be looked at. What it has may be read by nginx. The message is a clause. */
+class HiddenPath extends Error {
+  constructor() {
+    super('its pattern leads through a folder that cannot be read')
+  }
+}
+
+const LOOKED_INTO: Folders = {
+  list: (folder) => unlessMissing(() => readdirSync(folder), []),
+  exists: (path) => unlessMissing(() => statSync(path) !== undefined, false),
+}
+
+function unlessMissing<T>(look: () => T, missing: T): T {
+  try {
+    return look()
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return missing
+    throw new HiddenPath()
   }
 }
 

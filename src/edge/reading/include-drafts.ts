@@ -85,9 +85,9 @@ function namedBy(pattern: string, prefix: string): readonly string[] | undefined
 }
 
 /** The files that an include names. Throws TooManyPaths. Relative ones start at `prefix`. */
-export function pathsOf(pattern: string, prefix: string): readonly string[] {
+export function pathsOf(pattern: string, prefix: string, folders: Folders = FOLDERS): readonly string[] {
   const absolute = pattern.startsWith('/') ? pattern : `${prefix}/${pattern}`
-  return isGlob(absolute) ? expandGlob(absolute, FOLDERS) : [absolute]
+  return isGlob(absolute) ? expandGlob(absolute, folders) : [absolute]
 }
 
 const FOLDERS: Folders = {

@@ -57,7 +57,7 @@ beforeAll(async () => {
     writeFileSync(at(`sites/${String(index).padStart(2, '0')}`), texts[index] ?? '')
   }
   const binary = findProgram('nginx', 'nginx')
-  const world = { ports, listen: [NEW], serverAt: () => '25' }
+  const world = { ports, listen: [OLD], serverAt: () => '25' }
   const judged = await judgeSites(sitesOfFolder(at('sites')), world, { binary, clock: systemClock })
   adoptions = new Map(judged.map((adoption) => [adoption.host, adoption]))
   const entries = judged

@@ -13,8 +13,9 @@ const SITE = {
   keyFile: '/etc/ssl/shop.key',
 }
 
-function judged(text: string, listen = ['192.168.45.23']) {
-  const directives = readSite('/etc/nginx/sites-enabled/shop', text, () => [])
+function judged(text: string, listen = ['192.168.45.23'], around = '') {
+  const read = (given: string) => readSite('/etc/nginx/sites-enabled/shop', given, () => [])
+  const directives = read(text)
   const servers = directives.filter((each) => each.name === 'server' && namesOf(each).includes(HOST))
   const upstreams = new Map(
     directives.flatMap(({ name, args, block = [] }) =>
@@ -26,6 +27,7 @@ function judged(text: string, listen = ['192.168.45.23']) {
   const { adoption } = judgeSite(HOST, servers, {
     ports: { http: 80, https: 443 },
     listen,
+    http: read(around),
     upstreams,
     serverAt: (address) => ({ '192.168.45.25': '25', '127.0.0.1': '23' })[address],
     named: { passwords: { office: '/etc/office' }, authorities: { inside: '/etc/inside.pem' }, snippets: {} },
@@ -198,10 +200,67 @@ describe('a hand-written site', () => {
       `server { listen 80; server_name ${HOST}; return 301 https://$host$request_uri; }`,
       'server',
     ],
+    ['an identity that visitors cannot send', site('proxy_set_header X-Remote-User "";'), 'proxy_set_header'],
+    ['an identity of its own', site('proxy_set_header X-Webauth-User $remote_user;'), 'proxy_set_header'],
+    ['headers of requests by a module', site("more_clear_input_headers 'X-Own';"), 'more_clear_input_headers'],
+    ['a realm of the request', site('auth_basic $realm; auth_basic_user_file /etc/office;'), 'auth_basic'],
+    ['several ports', site('').replace('listen 80', 'listen 80-90'), 'listen'],
     ['files alone', `server { listen 80; server_name ${HOST}; root /srv/shop; }`, 'server'],
   ])('is refused with %s', (_what, text, directive) => {
     const { refused } = judged(text)
     expect(refused.map((each) => each.directive)).toContain(directive)
+  })
+
+  test.each([
+    ['a closed server', 'allow all;', 'deny all;', ''],
+    ['a server with a password', 'auth_basic off;', 'auth_basic x; auth_basic_user_file /etc/office;', ''],
+    ['a narrow list', 'allow 10.0.0.0/8; deny all;', 'allow 10.1.0.0/16; deny all;', ''],
+    ['a list around the server', 'allow 10.0.0.0/8; deny all;', '', 'allow 10.1.0.0/16; deny all;'],
+    ['no list', 'allow 10.0.0.0/8; deny all;', '', ''],
+  ])('is refused if %s has effect at some paths only', (_what, inLocation, inServer, around) => {
+    const pass = '{ proxy_pass http://192.168.45.25:3000; proxy_set_header Host $host; }'
+    const refusedWith = (location: string) =>
+      judged(site(inLocation, `${inServer} ${location}`), undefined, around).refused.map(({ directive }) => directive)
+    for (const path of ['/admin', '= /', '~ ^/admin', '/silent'])
+      expect(refusedWith(`location ${path} ${path === '/silent' ? '{ access_log off; }' : pass}`)).toContain('location')
+    expect(refusedWith('')).toEqual([])
+  })
+
+  test('with an http block that asks for certificates is refused if it asks for none', () => {
+    const withoutAny = site('', 'ssl_verify_client off;')
+    expect(judged(withoutAny).refused).toEqual([])
+    expect(judged(withoutAny, undefined, 'ssl_verify_client on;').refused).toMatchObject([
+      { directive: 'ssl_verify_client' },
+    ])
+  })
+
+  test('that listens on an address of its own is refused if Drawbridge listens on another', () => {
+    const listening = (listen: string, ours: string[]) => judged(site('').replace('listen 80', listen), ours)
+    const TLS = 'ssl; ssl_certificate /a; ssl_certificate_key /b'
+    expect(listening('listen 127.0.0.1:80', ['0.0.0.0']).refused).toMatchObject([{ directive: 'listen' }])
+    expect(listening('listen 10.0.0.1:80', ['10.0.0.1', '10.0.0.2']).refused).toMatchObject([{ directive: 'listen' }])
+    expect(listening('listen [::1]:80', ['10.0.0.1']).refused).toMatchObject([{ directive: 'listen' }])
+    expect(listening(`listen 80; listen 10.0.0.1:443 ${TLS}`, ['10.0.0.2']).refused).toMatchObject([
+      { directive: 'listen' },
+    ])
+    expect(listening('listen 10.0.0.1:80', ['10.0.0.1']).refused).toEqual([])
+    expect(listening('listen 10.0.0.1:80; listen 80', ['10.0.0.2']).refused).toEqual([])
+    expect(told(listening('listen 80', ['10.0.0.1', '2001:db8::1']).changed)).toMatchObject([{ directive: 'listen' }])
+  })
+
+  test('says of a header that the backend does not get that visitors can send it', () => {
+    const { lost } = judged(site('proxy_set_header X-Shop 1;'))
+    expect(lost.map(({ sentence }) => sentence)).toEqual([expect.stringContaining('visitors can send it themselves')])
+  })
+
+  test('whose redirect to HTTPS leaves some paths out loses HTTP there', () => {
+    const redirect = 'return 301 https://$host$request_uri;'
+    const tls = site('').replace('listen 80;', 'listen 443 ssl; ssl_certificate /a; ssl_certificate_key /b;')
+    const hook = 'location ~ ^/hook { proxy_pass http://192.168.45.25:3000; proxy_set_header Host $host; }'
+    const lostWith = (inside: string) =>
+      judged(`server { listen 80; server_name ${HOST}; ${inside} }\n${tls}`).lost.map(({ sentence }) => sentence)
+    expect(lostWith(`location / { ${redirect} } ${hook}`)).toEqual(['HTTP is redirected to HTTPS.'])
+    expect(lostWith(`${redirect} ${hook}`)).toEqual([])
   })
 
   test.each([

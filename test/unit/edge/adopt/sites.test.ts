@@ -72,6 +72,22 @@ const UNREAD: readonly (readonly [string, () => string])[] = [
       return folder
     },
   ],
+  [
+    'a folder in a pattern that cannot be looked into',
+    () => {
+      const folder = written(guarded('include private/guards/*.conf;'))
+      symlinkSync('private', join(folder, 'private'))
+      return folder
+    },
+  ],
+  [
+    'a folder behind a pattern that cannot be looked into',
+    () => {
+      const folder = written({ ...guarded('include teams/*/guard.conf;'), 'teams/one/guard.conf': '' })
+      symlinkSync('private', join(folder, 'teams/private'))
+      return folder
+    },
+  ],
 ]
 
 describe('what was not read', () => {
@@ -96,6 +112,14 @@ describe('what was not read', () => {
       'nginx.conf': 'http {\n  include guard;\n  include sites/*;\n}',
       'sites/shop': server('shop.example.test'),
       guard: 'deny all; }',
+    })
+    expect(judgedAt(folder)['shop.example.test']).toMatchObject([{ directive: 'include', line: 2 }])
+  })
+
+  test('refuses every site where it stands in an upstream', () => {
+    const folder = written({
+      'nginx.conf': 'http {\n  upstream u { server 192.168.45.25:3000; include more; }\n  include sites/*;\n}',
+      'sites/shop': server('shop.example.test'),
     })
     expect(judgedAt(folder)['shop.example.test']).toMatchObject([{ directive: 'include', line: 2 }])
   })
