@@ -580,7 +580,8 @@ const passesIn = (block: readonly SiteDirective[]): SiteDirective[] =>
     return each.name === 'proxy_pass' ? [each] : passesIn(each.block ?? [])
   })
 
-export const isChallenge = (args: readonly string[]): boolean => (args.at(-1) ?? '').startsWith('/.well-known/acme-challenge')
+export const isChallenge = (args: readonly string[]): boolean =>
+  (args.at(-1) ?? '').startsWith('/.well-known/acme-challenge')
 
 /** certbot's `return 404` behind its redirect is never reached. */
 const isEndOfRedirect = ({ name, args }: SiteDirective): boolean => name === 'return' && args[0] === '404'

@@ -31,7 +31,8 @@ export async function judgeHosts(
     if (adoption.refused.length > 0 || !adoption.backend) return []
     return [{ host, site: serversOf(host, sites), entry: entryOf(adoption, world), https: world.ports.https, paths }]
   })
-  const known = new Map(rehearsed.map((one) => [one.host, keyOf(one, sites)]))
+  const around = JSON.stringify(sites.http)
+  const known = new Map(rehearsed.map((one) => [one.host, keyOf(one, around)]))
   const missing = rehearsed.filter(({ host }) => !latest.has(known.get(host) ?? ''))
   const found = missing.length === 0 ? new Map<string, Rehearsal>() : await rehearse(missing, sites.http, parts)
   for (const [host, rehearsal] of found) keep(known.get(host) ?? '', rehearsal)
@@ -53,9 +54,11 @@ function keep(key: string, rehearsal: Rehearsal): void {
   if (latest.size > MOST_KEPT) latest.delete(oldest)
 }
 
-const keyOf = ({ host, site, entry, paths }: RehearsedHost, { http }: Sites): string =>
+/** `around`: a text of the http block, made once for all hosts. */
+const keyOf = ({ host, site, entry, paths }: RehearsedHost, around: string): string =>
   createHash('sha256')
-    .update(JSON.stringify([host, site, entry, paths, http]))
+    .update(JSON.stringify([host, site, entry, paths]))
+    .update(around)
     .digest('hex')
 
 /** The entry as it would be written. Addresses and proofs are of no matter to what it answers. */

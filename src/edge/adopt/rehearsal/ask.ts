@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { type ClientRequest, Agent as HttpAgent, request as requestPlainly } from 'node:http'
 import { Agent as HttpsAgent, request as requestSecurely } from 'node:https'
 import type { Clock } from '../../../primitives/clock.ts'
@@ -21,7 +22,6 @@ export interface Asking {
 }
 
 const LIMIT_MS = 10_000
-let lastId = 0
 
 /** Asks one socket, over connections that stay open. */
 export class Asker {
@@ -39,8 +39,8 @@ export class Asker {
 
   async ask({ socketPath, scheme, host }: Asking, question: Question): Promise<Outcome> {
     const { method, path, headers = {}, upload, behaviour = 'page', body } = question
-    lastId += 1
-    const id = String(lastId)
+    // Not to be guessed: whoever reaches the recorder could answer for a question.
+    const id = randomUUID()
     const length = upload === undefined ? {} : { 'content-length': String(upload), expect: '100-continue' }
     const isAlone = upload !== undefined || headers.upgrade !== undefined
     const options = {

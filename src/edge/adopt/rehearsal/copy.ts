@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { UPGRADE_MAPS } from '../../config/render-base.ts'
 import { parseListens } from '../../reading/text/listen.ts'
+import { isChallenge } from '../judge-site.ts'
 import { readSite, type SiteDirective } from '../site-text.ts'
 
 export type Scheme = 'http' | 'https'
@@ -28,6 +29,11 @@ export interface CopyPlaces {
   readonly key: string
   /** A password file for every site that has one. */
   readonly passwords: string
+}
+
+/** With the names of the upstreams that the copy has. */
+interface NamedPlaces extends CopyPlaces {
+  readonly upstreams: ReadonlySet<string>
 }
 
 interface PlacedServer {
@@ -66,7 +72,8 @@ const COPIED_AROUND = /^(map|geo|split_clients|upstream|set_real_ip_from|real_ip
 
 /** The configuration of a copy: both sides of every host, each on sockets of its own. */
 export function copyText(http: readonly SiteDirective[], hosts: readonly CopiedHost[], places: CopyPlaces): string {
-  const servers = hosts.flatMap((copied, index) => serversText(copied, index, http, places))
+  const upstreams = new Set(http.filter(({ name }) => name === 'upstream').map(({ args }) => args[0] ?? ''))
+  const servers = hosts.flatMap((copied, index) => serversText(copied, index, http, { ...places, upstreams }))
   const settings = http
     .filter(
       ({ name }) => (COPIED.test(name) || COPIED_AROUND.test(name)) && !/^(location|if|return|set|rewrite)$/.test(name),
@@ -107,7 +114,7 @@ function usedOf(settings: readonly SiteDirective[], servers: string): SiteDirect
   return settings.filter((each) => kept.has(each))
 }
 
-function serversText(copied: CopiedHost, index: number, http: readonly SiteDirective[], places: CopyPlaces): string[] {
+function serversText(copied: CopiedHost, index: number, http: readonly SiteDirective[], places: NamedPlaces): string[] {
   const variants: readonly Variant[] = isGuarded(copied, http) ? ['open', 'guarded'] : ['open']
   return (['site', 'entry'] as const).flatMap((side) =>
     variants.flatMap((variant) =>
@@ -155,25 +162,24 @@ function serversOf({ site, entry, https }: CopiedHost, side: Side): PlacedServer
   })
 }
 
-/** A directive as the copy has it. Empty: the copy does not have it. */
-function copyOf(each: SiteDirective, variant: Variant, places: CopyPlaces): SiteDirective[] {
+/** A directive as the copy has it. Empty: the copy does not have it. Challenges are not judged, and so they are not asked. */
+function copyOf(each: SiteDirective, variant: Variant, places: NamedPlaces): SiteDirective[] {
   const { name, args, block } = each
   if (GUARDS.test(name)) {
     if (variant === 'open') return []
     return [name === 'auth_basic_user_file' ? { ...each, args: [places.passwords] } : each]
   }
-  if (!COPIED.test(name)) return []
-  const filled = name === 'proxy_pass' ? [passed(args[0] ?? '', places.recorder)] : args
+  if (!COPIED.test(name) || (name === 'location' && isChallenge(args))) return []
+  const filled = name === 'proxy_pass' ? [passed(args[0] ?? '', places)] : args
   const moved = filled.map((arg) => arg.replaceAll(/\$(server_port\b|\{server_port\})/g, '$rehearsal_port'))
   return [{ ...each, args: moved, block: block?.flatMap((inner) => copyOf(inner, variant, places)) }]
 }
 
 /** The same URL with the recorder as its backend. An upstream keeps its name, which the backend may get as Host. */
-function passed(url: string, recorder: string): string {
+function passed(url: string, { recorder, upstreams }: NamedPlaces): string {
   const [, authority = '', rest = ''] = /^[^/]*:\/\/([^/]*)(.*)$/.exec(url) ?? []
   if (url.includes('$')) return `http://$rehearsal_backend${rest}`
-  const isAddress = /^(\[.*\]|[\d.]+|localhost)(:\d+)?$/.test(authority)
-  return `http://${isAddress ? recorder : authority}${rest}`
+  return `http://${upstreams.has(authority) ? authority : recorder}${rest}`
 }
 
 const directive = (name: string, ...args: string[]): SiteDirective => ({

@@ -80,15 +80,12 @@ export const questionsFor = (host: string, paths: readonly string[]): readonly Q
 /** The password of the copies. */
 export const CREDENTIALS = { name: 'rehearsal', password: 'rehearsal' }
 
-/** With restrictions it matters who is let in. */
-export const GUARDED: readonly Question[] = [
-  { method: 'GET', path: '/' },
-  { method: 'GET', path: '/', headers: { authorization: 'Basic d3Jvbmc6d3Jvbmc=' } },
-  {
-    method: 'GET',
-    path: '/',
-    headers: {
-      authorization: `Basic ${Buffer.from(`${CREDENTIALS.name}:${CREDENTIALS.password}`).toString('base64')}`,
-    },
-  },
-]
+const RIGHT = `Basic ${Buffer.from(`${CREDENTIALS.name}:${CREDENTIALS.password}`).toString('base64')}`
+
+/** With restrictions it matters who is let in, at every path. */
+export const guardedQuestions = (paths: readonly string[]): readonly Question[] =>
+  ['/', ...paths].flatMap((path) => [
+    { method: 'GET', path },
+    { method: 'GET', path, headers: { authorization: 'Basic d3Jvbmc6d3Jvbmc=' } },
+    { method: 'GET', path, headers: { authorization: RIGHT } },
+  ])

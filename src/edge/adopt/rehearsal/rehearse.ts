@@ -10,7 +10,7 @@ import type { SiteDirective } from '../site-text.ts'
 import { Asker } from './ask.ts'
 import { differencesOf, seenAt } from './compare.ts'
 import { type CopiedHost, type CopyPlaces, copyText, isGuarded, schemesOf, socketOf } from './copy.ts'
-import { CREDENTIALS, GUARDED, questionsFor } from './questions.ts'
+import { CREDENTIALS, guardedQuestions, questionsFor } from './questions.ts'
 import { startRecorder } from './recorder.ts'
 
 /** A host, and the paths of locations of its own that its backend answers. */
@@ -128,7 +128,7 @@ async function compared(
   const found = new Set<string>()
   const tables = [
     { variant: 'open', questions: questionsFor(host, paths) },
-    ...(hasGuards ? [{ variant: 'guarded', questions: GUARDED } as const] : []),
+    ...(hasGuards ? [{ variant: 'guarded', questions: guardedQuestions(paths) } as const] : []),
   ] as const
   for (const scheme of schemesOf(copied))
     for (const { variant, questions } of tables)

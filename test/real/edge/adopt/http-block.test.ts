@@ -86,6 +86,11 @@ test('a difference that no finding tells refuses the site: the last of two heade
   expect(refused).toBe('In a rehearsal the backend got another header x-real-ip.')
 })
 
+test('challenges are left out of the copy: their backend is not looked up', async () => {
+  const challenges = 'location /.well-known/acme-challenge/ { proxy_pass http://nobody.invalid:8080; }'
+  expect((await judged('', challenges)).refused).toBe('')
+})
+
 test('a copy that nginx does not load refuses the site with the reason', async () => {
   const { refused } = await judged('add_header X-Own $nobody_has_this_variable;')
   expect(refused).toMatch(/^Its answers could not be compared with those of an entry: /)
