@@ -26,7 +26,7 @@ beforeAll(async () => {
       'nginx.conf': debianMain(prefix).replace('\tgzip on;', `\tgzip on;\n${block('main')}`),
     }
   })
-  const edge = `{ config: ${own.config}, folder: ${own.folder}, prefix: ${own.prefix}, binary: ${own.binary}, pidFile: ${own.pidFile} }`
+  const edge = `{ config: ${own.config}, folder: ${own.folder}, prefix: ${own.prefix}, binary: ${own.binary}, pidFile: ${own.pidFile}, listen: [${own.address}] }`
   writeFileSync(
     own.path('../drawbridge.yaml'),
     `zones:\n  example.test: { primary: 127.0.0.1, publish: { a: [192.168.45.23] } }\nedge: { http: ${own.ports.http}, https: ${own.ports.https} }\nedges:\n  "23": ${edge}\n`,
