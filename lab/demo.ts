@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
 import type { LabDescription } from './description.ts'
@@ -104,7 +104,10 @@ function edit({ edges }: Demonstrated, host: string): void {
         .split('\n')
         .some((line) => line.startsWith(`${host} `)),
     )
-  if (file) appendFileSync(file, '# changed by hand\n')
+  if (!file) return
+  const lines = readFileSync(file, 'utf8').split('\n')
+  const edited = lines.map((line) => (line.startsWith(`${host} `) ? `${line} # changed by hand` : line))
+  writeFileSync(file, edited.join('\n'))
 }
 
 /** Gives a host the certificate of another one, as a slip of the hand would, and tells nginx. */

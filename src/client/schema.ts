@@ -1537,6 +1537,11 @@ export interface components {
             hosts: number;
             /** @description The number of hosts that this store does not know. They are never changed. */
             unknown: number;
+            /** @description Files that hosts share on the edge, and how many of their lines belong to no host. `file` is a path in the folder of the edge. These lines are drift of the edge and of no host; `drawbridge doctor` tells how to remove them. */
+            stray: {
+                file: string;
+                lines: number;
+            }[];
             outOfStep: {
                 /** @enum {string} */
                 cause: "away" | "config_broken" | "disk_full" | "not_writable" | "removal_refused" | "catching_up" | "other";

@@ -4,6 +4,7 @@ import { Fault } from '../model/errors.ts'
 import type { ErrorClass } from '../model/evidence.ts'
 import type { EntryOptions } from '../model/exposure.ts'
 import type { ServedName } from '../model/finding.ts'
+import type { StrayLines } from '../model/host-status.ts'
 import type { FoundSite } from '../model/options/adoption.ts'
 import type { FileHash } from '../model/receipt.ts'
 import type { HostFence } from '../model/run.ts'
@@ -62,8 +63,8 @@ export interface EdgeChange {
   /** Also replaces a symbolic link that stands in the place of a file, if it is expected. */
   readonly replacesLinks?: boolean
   /**
-   * Mends the files on disk that change: what others wrote there and belongs to no host is removed, and in place of a missing file
-   * the lines of all its hosts are written, as far as a former generation has them. Otherwise both stay as they are.
+   * Mends the files on disk that change: in place of a missing file the lines of all its hosts are written, as far as a former
+   * generation has them. What others wrote into a file and belongs to no host stays in any case.
    */
   readonly mends?: boolean
 }
@@ -225,6 +226,8 @@ export interface Edge {
   generation(): Promise<string>
   /** All hosts that have an entry. */
   list(): Promise<readonly StandingEntry[]>
+  /** Lines that somebody wrote between those of hosts. They are drift of the edge, and not of the hosts in the same file. */
+  stray(): Promise<readonly StrayLines[]>
   /** The fences of the newest runs that changed these hosts, also of hosts that are gone. Those that no run changed are left out. */
   fencesOf(hosts: readonly string[]): Promise<readonly HostFence[]>
   hashFiles(paths: readonly string[]): Promise<readonly FileHash[]>

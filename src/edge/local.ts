@@ -142,6 +142,7 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
     certificateEntry: renderEntry,
     certificateId,
     list: async () => present.list(settings.layout ?? 'lines'),
+    stray: async () => present.stray(),
     fencesOf: async (hosts) => fences.of(hosts),
     generation: async () => signatureOf(join(folder, BASE_FILE)),
     isCertificateFile,

@@ -130,6 +130,17 @@ export interface OutOfStep {
   readonly since: number
 }
 
+/** Lines that belong to no host, in a file of an edge that hosts share. Their text is never told. */
+export interface StrayLines {
+  /** The path in the folder of the edge. */
+  readonly file: string
+  /** Their numbers. */
+  readonly lines: readonly number[]
+}
+/** Bounds of what an edge tells of them. */
+export const MOST_STRAY_FILES = 100
+export const MOST_STRAY_LINES = 100
+
 /** How the hosts of an edge compare with the store. */
 export interface ComparedEdge {
   readonly server: string
@@ -146,6 +157,8 @@ export interface ComparedEdge {
    * plans that have ended: somebody has restored them. They are never touched.
    */
   readonly unknown: readonly string[]
+  /** Drift of the edge, and of none of its hosts. A person on its machine decides about it. */
+  readonly stray: readonly StrayLines[]
 }
 
 /** How far an edge is from what the store says. */

@@ -26,14 +26,17 @@ export function comparedLines(compared: readonly ComparedEdge[]): string[] {
 }
 
 function edgeLines(edge: ComparedEdge): string[] {
-  const { server, entries, behind, orphans, doubtful, unknown } = edge
-  const isInStep = hostsOutOfStep(edge) + unknown.length === 0
+  const { server, entries, behind, orphans, doubtful, unknown, stray } = edge
+  const isInStep = hostsOutOfStep(edge) + unknown.length + stray.length === 0
   return [
     `Edge ${server} has ${entries} hosts${isInStep ? ' and is in step with the store.' : ':'}`,
     ...listed('missing or with another plan or certificate; they are written automatically', behind),
     ...listed('removed by a run; they are taken off automatically', orphans),
     ...listed('whose plans have ended, but no run of this store has removed them here', doubtful),
     ...listed('that this store does not know; they are never changed', unknown),
+    ...stray.map(
+      ({ file, lines }) => `  Lines of no host in ${file}: ${lines.length}. drawbridge doctor tells how they go.`,
+    ),
   ]
 }
 

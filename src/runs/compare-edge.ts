@@ -114,7 +114,7 @@ export class EdgeComparison {
       if (isUnknown.has(exposure.host)) continue
       if (await isBehind(exposure, standing.get(exposure.host))) behind.push(exposure.host)
     }
-    return { server: edge.server, entries: standing.size, behind, ...foreign }
+    return { server: edge.server, entries: standing.size, behind, ...foreign, stray: await edge.stray() }
   }
 
   /** Entries that are not those of an exposure. */

@@ -8,7 +8,7 @@ import type { Log } from '../runtime/log.ts'
 import type { Exposure } from '../store/ports/exposures.ts'
 import type { Store } from '../store/ports/store.ts'
 import { EdgeComparison } from './compare-edge.ts'
-import { type Shortfall, shortfallOf } from './edge-standings.ts'
+import { NOTHING_KNOWN, type Shortfall, shortfallOf } from './edge-standings.ts'
 import { begin } from './engine/begin.ts'
 import type { Runs } from './engine/runs.ts'
 import type { StepParts } from './steps/context.ts'
@@ -103,7 +103,9 @@ export class Converge {
     const unfit = secondary && (await this.#unfitness(secondary))
     const state = JSON.stringify([
       await store.eventHead(),
-      ...(await Promise.all(edges.map((edge) => edge.generation().catch(() => 'unknown')))),
+      ...(await Promise.all(
+        edges.map((edge) => Promise.all([edge.generation(), edge.stray()]).catch(() => 'unknown')),
+      )),
     ])
     const isInStep = () => !unfit && standings.all.every(({ outOfStep }) => outOfStep === undefined)
     if (state === this.#inStepAt && isInStep()) return edges.map(({ server }) => nothingDone(server))
@@ -138,13 +140,7 @@ export class Converge {
     } catch (error) {
       // It cannot even be read: what was known of it stays.
       const { server } = edge
-      const known = this.#parts.standings.of(server) ?? {
-        entries: 0,
-        behind: [],
-        orphans: [],
-        doubtful: [],
-        unknown: [],
-      }
+      const known = this.#parts.standings.of(server) ?? NOTHING_KNOWN
       const shortfall = unfit ?? shortfallOf(error)
       this.#tell({ ...known, server }, shortfall)
       return nothingDone(server, shortfall)

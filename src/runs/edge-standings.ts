@@ -83,4 +83,12 @@ export class EdgeStandings {
   }
 }
 
-const NOTHING_KNOWN: Omit<EdgeStanding, 'server'> = { entries: 0, behind: [], orphans: [], doubtful: [], unknown: [] }
+/** Of an edge that was never compared. */
+export const NOTHING_KNOWN: Omit<EdgeStanding, 'server'> = {
+  entries: 0,
+  behind: [],
+  orphans: [],
+  doubtful: [],
+  unknown: [],
+  stray: [],
+}

@@ -21,19 +21,32 @@ export const LABELS: Record<Act, string> = {
   renew: 'Renew certificate',
 }
 
+const placeIn = ({ field, server }: Difference): string => (server === undefined ? field : `${field} on edge ${server}`)
+
+/** What a repair does in the files that hosts share on an edge. */
+const besides = (differences: readonly Difference[]): readonly string[] =>
+  differences.some(({ part }) => part === 'entry')
+    ? [
+        'In files that hosts share, only the lines of this host are written. If such a file is gone, its other hosts get their lines back, too.',
+      ]
+    : []
+
 const VERIFIED = 'Then the host is verified on the Primary. If any step fails, everything is put back.'
 
 /** What an act does, in sentences for the person who confirms it. */
 export function deedsOfAct(act: Act, host: string, differences: readonly Difference[]): readonly string[] {
   const missing = differences.filter(({ overwrite }) => !overwrite)
-  const changed = differences.filter(({ overwrite }) => overwrite)
+  const again = missing.map((difference) => `${placeIn(difference)} is written again as it was applied.`)
   switch (act) {
     case 'repair':
-      return [...missing.map(({ field }) => `${field} is written again as it was applied.`), VERIFIED]
+      return [...again, ...besides(missing), VERIFIED]
     case 'overwrite':
       return [
-        ...changed.map(({ field }) => `${field} is overwritten. What somebody changed there is lost.`),
-        ...missing.map(({ field }) => `${field} is written again as it was applied.`),
+        ...differences
+          .filter(({ overwrite }) => overwrite)
+          .map((difference) => `${placeIn(difference)} is overwritten. What somebody changed there is lost.`),
+        ...again,
+        ...besides(differences),
         VERIFIED,
       ]
     case 'accept':

@@ -50,6 +50,7 @@ export function StatusPage({ host, live }: { readonly host: string | undefined; 
             <Freshness live={live} />
           </div>
           {hosts.data?.edges.map((edge) => edge.outOfStep && <OutOfStep key={edge.server} edge={edge} />)}
+          {hosts.data?.edges.map((edge) => edge.stray.length > 0 && <Stray key={edge.server} edge={edge} />)}
           <Toolbar
             view={view}
             onChange={setView}
@@ -90,6 +91,18 @@ function OutOfStep({ edge: { server, hosts, outOfStep } }: { readonly edge: Host
       <p>
         {outOfStep.detail} {hosts > 0 && `${count} not there as applied.`} Seen since{' '}
         <time dateTime={outOfStep.since}>{inFull(outOfStep.since)}</time>.
+      </p>
+    </Notice>
+  )
+}
+
+/** Lines of nobody are drift of the edge. They are told here and at none of its hosts. */
+function Stray({ edge: { server, stray } }: { readonly edge: Hosts['edges'][number] }) {
+  return (
+    <Notice tone="warning" title={`Edge ${server} has lines that belong to no host`}>
+      <p>
+        {stray.map(({ file, lines }) => `${file}: ${lines}`).join(', ')}. Nothing was overwritten, and no host counts as
+        changed. <code>drawbridge doctor</code> tells how to remove them.
       </p>
     </Notice>
   )

@@ -203,12 +203,15 @@ export function addDiff(program: Command): void {
       const { file, prune } = options
       if (file !== undefined && host === undefined && !all) return diffFile(file, { ...options, json })
       if (file !== undefined || prune) throw new UsageError('Pass -f without a host and without --all.')
-      const { driftLines, readDrifts } = await import('../views/drift.ts')
+      const { driftLines, readDrifts, readStray, strayLines } = await import('../views/drift.ts')
       const api = await apiClient(options)
       const drifts = await readDrifts(api, host && (await namedHost(api, host)), all === true)
-      const isSame = drifts.every(({ differences, isBlocked }) => differences.length === 0 && !isBlocked)
+      const edges = all ? await readStray(api) : []
+      const isSame =
+        edges.length === 0 && drifts.every(({ differences, isBlocked }) => differences.length === 0 && !isBlocked)
       const exitCode = isSame ? EXIT.ok : EXIT.notWell
-      print({ body: { drifts }, lines: (screen) => driftLines(drifts, screen), exitCode }, json)
+      const lines = (screen: Screen) => [...driftLines(drifts, screen), ...strayLines(edges)]
+      print({ body: { drifts, ...(all && { edges }) }, lines, exitCode }, json)
     })
   withExample(
     command,

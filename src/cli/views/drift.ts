@@ -1,4 +1,4 @@
-import type { Drift } from '../../client/bodies.ts'
+import type { Drift, Hosts } from '../../client/bodies.ts'
 import type { DrawbridgeClient } from '../../client/client.ts'
 import { Refusal } from '../../client/refusal.ts'
 import { UsageError } from '../../terminal/declare.ts'
@@ -44,6 +44,21 @@ async function comparedPlans(
     planId === undefined ? [] : [{ planId, host: name, ...(blocked && { isBlocked: true as const }) }],
   )
 }
+
+type StrayOfEdge = Pick<NonNullable<Hosts['edges']>[number], 'server' | 'stray'>
+
+/** The edges with lines that belong to no host. They differ, and none of their hosts does. */
+export const readStray = async (api: DrawbridgeClient): Promise<readonly StrayOfEdge[]> =>
+  ((await api.hosts({ limit: '1' })).edges ?? [])
+    .filter(({ stray }) => stray.length > 0)
+    .map(({ server, stray }) => ({ server, stray }))
+
+export const strayLines = (edges: readonly StrayOfEdge[]): string[] =>
+  edges.flatMap(({ server, stray }) => [
+    `Edge ${server}, lines of no host:`,
+    ...stray.map(({ file, lines }) => `  ${file}: ${lines}`),
+    '  They stay when a host is repaired. drawbridge doctor tells how they go.',
+  ])
 
 /** Every difference with what was expected and found, or one sentence per host without any. */
 export const driftLines = (drifts: readonly Compared[], screen: Screen): string[] =>

@@ -189,9 +189,12 @@ const writing = (
 const standing = (
   edge: Edge,
   present: PresentGeneration,
-): Some<'generation' | 'list' | 'fences-of' | 'hash' | 'read' | 'removals' | 'unused-certificates' | 'released'> => ({
+): Some<
+  'generation' | 'list' | 'stray' | 'fences-of' | 'hash' | 'read' | 'removals' | 'unused-certificates' | 'released'
+> => ({
   generation: () => edge.generation(),
   list: () => edge.list(),
+  stray: () => edge.stray(),
   'fences-of': (hosts) => edge.fencesOf(hosts.map(hostIn)),
   hash: (paths) => edge.hashFiles(pathsIn(paths)),
   read: (paths) => edge.read(readableIn(paths)),

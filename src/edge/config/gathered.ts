@@ -103,10 +103,8 @@ const LINES = {
 }
 /** The folders with the lines of an entry that stay as long as its plan. */
 const STANDING: readonly string[] = Object.values(LINES).filter((folder) => folder !== LINES.challenge)
-/** Marks a line that somebody else wrote into a file of the host. */
-const FOREIGN = '?'
-/** Comes before what somebody else wrote, in a content that has no words. */
-const FOREIGN_BELOW = '#? Somebody else wrote into the same file:\n'
+/** In contents of backups that earlier versions made: below it stands what belongs to no host. */
+const STRAY_BELOW = '#? Somebody else wrote into the same file:\n'
 
 export function pemFolder(kind: (typeof CERTIFICATE_KINDS)[number], part: number): string {
   return `tls/${kind}s-${part}`
@@ -203,7 +201,7 @@ export class Gathered {
   readonly #writing: Writing | undefined
   readonly #header: string
   #segments: Segment[]
-  #known: ReadonlyMap<string | undefined, string> | undefined
+  #known: ReadonlyMap<string, string> | undefined
 
   constructor(file: string, text = '') {
     this.#isBlocks = file.startsWith('blocks/')
@@ -218,12 +216,20 @@ export class Gathered {
   }
 
   get keys(): Iterable<string> {
-    return [...this.#parts().keys()].filter((key) => key !== undefined)
+    return this.#parts().keys()
   }
 
-  /** What somebody else wrote into the file. It concerns every host in it. */
-  get foreign(): string {
-    return this.#parts().get(undefined) ?? ''
+  /** The numbers of the lines that belong to no host. */
+  get strayLines(): readonly number[] {
+    const stray: number[] = []
+    let line = linesIn(this.#header)
+    for (const { key, raw } of this.#segments)
+      for (const text of linesOf(raw)) {
+        line += 1
+        // The header comes second when somebody wrote above it.
+        if (key === undefined && text !== HEADER) stray.push(line)
+      }
+    return stray
   }
 
   /** The part of one host. Undefined without one. */
@@ -231,12 +237,11 @@ export class Gathered {
     return this.#parts().get(key)
   }
 
-  /** By host; what belongs to none under undefined. */
-  #parts(): ReadonlyMap<string | undefined, string> {
+  #parts(): ReadonlyMap<string, string> {
     if (this.#known) return this.#known
-    const known = new Map<string | undefined, string>()
+    const known = new Map<string, string>()
     for (const { key, raw } of this.#segments)
-      known.set(key, (known.get(key) ?? '') + (key === undefined ? raw : this.#textIn(key, raw)))
+      if (key !== undefined) known.set(key, (known.get(key) ?? '') + this.#textIn(key, raw))
     this.#known = known
     return known
   }
@@ -267,17 +272,6 @@ export class Gathered {
     ]
   }
 
-  dropForeign(): void {
-    this.#known = undefined
-    this.#segments = this.#segments.filter(({ key }) => key !== undefined)
-  }
-
-  /** Puts back what somebody else had written, unless there is something of theirs. */
-  restoreForeign(text: string): void {
-    if (this.foreign === '') this.#segments = [{ key: undefined, raw: text }, ...this.#segments]
-    this.#known = undefined
-  }
-
   /** Writes every part as this version does, see `Writing`. False if it was so already. */
   rewrite(): boolean {
     const before = this.text
@@ -306,35 +300,31 @@ export class Gathered {
 
 const linesIn = (text: string): number => text.split('\n').length - 1
 
-/** The content of a file, from its parts. Null when none of them is there. `gathered`: undefined for a file that is missing. */
+/**
+ * The content of a file, from its parts. Null when none of them is there. Lines of nobody in the same gathered files are no part
+ * of it. `gathered`: undefined for a file that is missing.
+ */
 export function contentOf(path: string, gathered: (file: string) => Gathered | undefined): string | null {
   const found = placesOf(path).flatMap(({ file, key, word }) => {
-    const all = gathered(file)
-    const text = all?.part(key)
-    return all === undefined || text === undefined ? [] : [{ text, foreign: all.foreign, word }]
+    const text = gathered(file)?.part(key)
+    return text === undefined ? [] : [word === undefined ? text : marked(`${word} `, text)]
   })
-  if (found.length === 0) return null
-  return found
-    .map(({ text, foreign, word }) => {
-      if (word !== undefined) return marked(`${word} `, text) + marked(`${word}${FOREIGN} `, foreign)
-      return foreign === '' ? text : text + FOREIGN_BELOW + foreign
-    })
-    .join('')
+  return found.length === 0 ? null : found.join('')
 }
 
-/** What of the content stands at a place: the part of the host, and what somebody else had written beside it. */
-export function partOf(content: string | null, { word }: Pick<Place, 'word'>): { own: string | null; foreign: string } {
-  if (content === null) return { own: null, foreign: '' }
+/** What of the content stands at a place. */
+export function partOf(content: string | null, { word }: Pick<Place, 'word'>): string | null {
+  if (content === null) return null
   if (word === undefined) {
-    const at = content.lastIndexOf(FOREIGN_BELOW)
-    if (at < 0) return { own: content, foreign: '' }
-    return { own: content.slice(0, at), foreign: content.slice(at + FOREIGN_BELOW.length) }
+    const at = content.lastIndexOf(STRAY_BELOW)
+    return at < 0 ? content : content.slice(0, at)
   }
-  const behind = (mark: string) =>
+  const mark = `${word} `
+  return (
     linesOf(content)
       .flatMap((line) => (line.startsWith(mark) ? [line.slice(mark.length)] : []))
-      .join('')
-  return { own: behind(`${word} `) || null, foreign: behind(`${word}${FOREIGN} `) }
+      .join('') || null
+  )
 }
 
 const marked = (mark: string, text: string): string =>

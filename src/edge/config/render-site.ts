@@ -61,7 +61,8 @@ ${renderBlocks(record, listening)}`
 /** What a host's lines stand for, as server blocks of its own. Null if nginx does not serve the host by them. */
 export function blocksFromLines(host: string, lines: string, listening: Listening): string | null {
   const [, word] = /^(https?) server_name /m.exec(lines) ?? []
-  const [, target] = /^backend \S+ ([^\s;{}"']+);$/m.exec(lines) ?? []
+  // Somebody may have changed the spaces, or written a comment behind it.
+  const [, target] = /^backend +\S+ +([^\s;{}"']+) *;[ \t]*(?:#.*)?$/m.exec(lines) ?? []
   if (word === undefined || target === undefined) return null
   const [, question, answer] = /^answer "\S+ ([0-9a-f]+)" ([0-9a-f]+);$/m.exec(lines) ?? []
   const identity = question === undefined || answer === undefined ? undefined : { question, answer }

@@ -5,7 +5,7 @@ import type { PresentGeneration, StoodAt } from './present.ts'
 /** The text of a gathered file: null if it goes, or the target of a symbolic link that an undo puts back. */
 export type GatheredText = string | null | { readonly link: string }
 
-/** Whether a file is mended: what somebody else wrote into it goes, and what others had in it comes back if it is missing. And whether a symbolic link in its place becomes a file. */
+/** Whether a missing file gets back what others had in it, and whether a symbolic link in its place becomes a file. */
 export type Manner = Pick<EdgeChange, 'mends' | 'replacesLinks'>
 
 /** The gathered files of the next generation that differ from those of the present one. */
@@ -30,11 +30,9 @@ export class Draft {
     const isLink = this.#present.isLink(path)
     for (const place of placesOf(path)) {
       this.#touched.add(place.key)
-      const { own, foreign } = partOf(content, place)
+      const own = partOf(content, place)
       if (own === null && !this.#present.has(place) && !isLink) continue
-      const gathered = this.#at(place.file, manner)
-      gathered.put(place.key, own)
-      if (foreign !== '') gathered.restoreForeign(foreign)
+      this.#at(place.file, manner).put(place.key, own)
     }
   }
 
@@ -50,10 +48,7 @@ export class Draft {
   #at(file: string, { mends, replacesLinks }: Manner): Gathered {
     const gathered = this.#changed.get(file) ?? this.#present.copy(file, replacesLinks)
     if (!gathered) throw new EdgeFault('changed_meanwhile', `${file} is not a regular file. Move it away.`)
-    if (mends) {
-      gathered.dropForeign()
-      if (!this.#lost.has(file)) this.#lost.set(file, this.#present.lost(file))
-    }
+    if (mends && !this.#lost.has(file)) this.#lost.set(file, this.#present.lost(file))
     this.#changed.set(file, gathered)
     return gathered
   }

@@ -1,5 +1,6 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { MOST_STRAY_FILES, MOST_STRAY_LINES, type StrayLines } from '../../model/host-status.ts'
 import {
   contentOf,
   GATHERED_FOLDERS,
@@ -218,6 +219,18 @@ export class PresentGeneration {
     return texts
   }
 
+  /** Lines that belong to no host, by file. The path leads through the link to the present generation. */
+  stray(): readonly StrayLines[] {
+    const { number } = this
+    if (number === undefined) return []
+    return GATHERED_FOLDERS.flatMap((kind) =>
+      this.#filesOf(number, kind).flatMap(({ name, gathered }) => {
+        const lines = gathered?.strayLines.slice(0, MOST_STRAY_LINES) ?? []
+        return lines.length === 0 ? [] : [{ file: `${CURRENT}/${kind}/${name.replaceAll(/[^\w.-]/g, '?')}`, lines }]
+      }),
+    ).slice(0, MOST_STRAY_FILES)
+  }
+
   secureHosts(): Iterable<string> {
     return this.keysOf('tls/hosts')
   }
@@ -241,11 +254,14 @@ export class PresentGeneration {
   *#partsOf(kind: string): Iterable<[string, string]> {
     const { number } = this
     if (number === undefined) return
-    const names = namesIn(join(this.#folder, GENERATIONS, String(number), kind))
-    for (const name of names.filter((one) => isIncluded(kind, one))) {
-      const { gathered } = this.#seen(number, `${kind}/${name}`)
+    for (const { gathered } of this.#filesOf(number, kind))
       for (const key of gathered?.keys ?? []) yield [key, gathered?.part(key) ?? '']
-    }
+  }
+
+  #filesOf(number: number, kind: string): { readonly name: string; readonly gathered: Gathered | undefined }[] {
+    return namesIn(join(this.#folder, GENERATIONS, String(number), kind))
+      .filter((name) => isIncluded(kind, name))
+      .map((name) => ({ name, gathered: this.#seen(number, `${kind}/${name}`).gathered }))
   }
 
   #seen(number: number, file: string): Seen {

@@ -3,7 +3,7 @@ import { isCertificateFile, isHost, isSecret, placeOf, releasedFile } from '../c
 import { certificateId, renderCertificate, renderEntry } from '../config/render-certificate.ts'
 import { renderSite } from '../config/render-site.ts'
 import { type Edge, EdgeFault, type EdgeFile, type EdgeQuestion } from '../contract.ts'
-import type { AgentClient } from './agent-client.ts'
+import { type AgentClient, UnknownVerb } from './agent-client.ts'
 import { changeThrough } from './remote-change.ts'
 
 /** An nginx that an agent owns, on this machine or another. What it shall serve is rendered here, and judged by the agent again. */
@@ -45,6 +45,11 @@ export function remoteEdge(client: AgentClient): Edge {
         certificate,
         isInLayout,
       })),
+    stray: () =>
+      client.call('stray', {}).catch((error: unknown) => {
+        if (error instanceof UnknownVerb) return []
+        throw error
+      }),
     fencesOf: async (hosts) => (hosts.length === 0 ? [] : client.call('fences-of', [...hosts])),
     hashFiles: async (paths) => inOrder(paths, paths.length === 0 ? [] : await client.call('hash', [...paths])),
     read: async (paths) => {

@@ -1,6 +1,7 @@
 import { type TProperties, type TSchema, Type } from 'typebox'
 import { NO_ANSWER_REASONS } from '../../model/badge.ts'
 import { BACKEND_PROTOCOLS, ERROR_CLASSES } from '../../model/evidence.ts'
+import { MOST_STRAY_FILES, MOST_STRAY_LINES } from '../../model/host-status.ts'
 import { OPTION_ID_GRAMMAR } from '../../model/options/grammar.ts'
 import { EDGE_POINTS } from '../contract.ts'
 
@@ -57,6 +58,14 @@ export const Entries = list(
     certificate: Type.Optional(text(32)),
     isInLayout: Type.Boolean(),
   }),
+)
+
+export const StrayLines = list(
+  closed({
+    file: Type.String({ pattern: '^current/[a-z0-9/-]{1,40}/[\\w.?-]{1,255}$' }),
+    lines: list(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), MOST_STRAY_LINES),
+  }),
+  MOST_STRAY_FILES,
 )
 
 /** One change. `heldForMs`: after this time the agent does not enter it. */

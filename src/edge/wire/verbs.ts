@@ -46,6 +46,8 @@ export const VERBS = {
 
   generation: verb(Nothing, Type.String({ maxLength: 200 })),
   list: verb(Nothing, shape.Entries, { answered: large }),
+  /** An older agent does not know this verb. */
+  stray: verb(Nothing, shape.StrayLines, { answered: 1024 * 1024 }),
   'fences-of': verb(Type.Array(shape.Host, { maxItems: 500_000 }), shape.Fences, { asked: large, answered: large }),
   hash: verb(shape.Paths, shape.FileHashes, { asked: large, answered: large }),
   read: verb(shape.Paths, shape.EdgeFiles, { asked: large, answered: large }),

@@ -80,12 +80,13 @@ function urlOf({ host, tls, listenAddress: { port } }: HostStatus): string {
 }
 
 export const edgeBody = (standing: EdgeStanding): NonNullable<HostsBody['edges']>[number] => {
-  const { server, unknown, outOfStep } = standing
+  const { server, unknown, outOfStep, stray } = standing
   return {
     server,
     inStep: outOfStep === undefined,
     hosts: hostsOutOfStep(standing),
     unknown: unknown.length,
+    stray: stray.map(({ file, lines }) => ({ file, lines: lines.length })),
     outOfStep: outOfStep
       ? { cause: outOfStep.cause, since: new Date(outOfStep.since).toISOString(), detail: outOfStep.sentence }
       : null,

@@ -204,6 +204,10 @@ const EdgeStandingBody = Type.Object(
     unknown: Type.Integer({
       description: 'The number of hosts that this store does not know. They are never changed.',
     }),
+    stray: Type.Array(Type.Object({ file: Type.String(), lines: Type.Integer() }, closed), {
+      description:
+        'Files that hosts share on the edge, and how many of their lines belong to no host. `file` is a path in the folder of the edge. These lines are drift of the edge and of no host; `drawbridge doctor` tells how to remove them.',
+    }),
     outOfStep: nullable(Type.Object({ cause: oneOf(OUT_OF_STEP_CAUSES), since: Time, detail: Type.String() }, closed)),
   },
   { ...closed, title: 'EdgeStanding' },

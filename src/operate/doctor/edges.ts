@@ -74,6 +74,7 @@ export async function examineEdge(examined: ExaminedEdge): Promise<Finding[]> {
     examineRunning(subject, examined),
     await examineLogLevel(subject, edge),
     await examineReading(subject, examined),
+    await examineStray(subject, examined),
     // Temporary copies of the main file are written beside it for tests.
     examineWritable(subject, dirname(config)),
     ...folders.map(({ path, mode }) => examineFolder({ subject, path: join(folder, path), mode })),
@@ -139,6 +140,21 @@ async function examineReading(subject: string, { config, unread }: ExaminedEdge)
     subject,
     `Drawbridge does not understand a part of nginx's configuration, and may miss hosts there: ${first.sentence} (${place})${more}.`,
     'Compare the hosts of `drawbridge status` with the server blocks of that file. nginx may accept it as it is.',
+  )
+}
+
+/** Only a person knows what these lines are for, so nothing removes them but the command that is told here. */
+async function examineStray(subject: string, { edge, folder, binary, config }: ExaminedEdge): Promise<Finding> {
+  const [first, ...more] = await edge.stray()
+  if (!first) return ok(subject, 'Every line in its files of hosts belongs to a host.')
+  const path = escapeText(join(folder, first.file))
+  const which = first.lines.length === 1 ? 'line' : 'lines'
+  const others = more.length === 0 ? '' : ` So it is in ${more.length} more ${more.length === 1 ? 'file' : 'files'}.`
+  const removal = first.lines.map((line) => `${line}d`).join(';')
+  return warning(
+    subject,
+    `Somebody wrote between the hosts in ${path}: ${which} ${first.lines.join(', ')}.${others} No host counts as changed for that.`,
+    `Look at the file. If nobody needs that, run: sed -i '${removal}' ${path} && ${binary} -t -c ${config} && ${binary} -s reload -c ${config}`,
   )
 }
 

@@ -37,7 +37,7 @@ export interface ProxyTarget {
   readonly isRestored: (edge: Edge) => Promise<boolean>
   /** Replaces a symbolic link that somebody put in the place of a file, and puts it back when the run fails. */
   readonly replacesLinks?: boolean
-  /** Removes what somebody wrote beside the entries of hosts into the same files. */
+  /** Gives the other hosts of a file that is missing their lines back. */
   readonly mends?: boolean
   /** The error code where somebody else's change would be overwritten. */
   readonly refusal?: Fault['code']

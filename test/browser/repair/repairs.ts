@@ -1,11 +1,11 @@
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { startWebBackend } from '../../support/backends/web-backend.ts'
 import { updateZone } from '../../support/dns/lab-dns.ts'
 import { visit } from '../../support/edge/visitor.ts'
-import { entryFile } from '../../support/lab/entry-file.ts'
+import { editEntry, entryFile } from '../../support/lab/entry-file.ts'
 import { applied, planned, run } from '../../support/lab/exposure.ts'
 import type { TestLab } from '../../support/lab/lab.ts'
 import { drawbridge } from '../../support/programs/drawbridge.ts'
@@ -15,7 +15,7 @@ import { test } from '../site/page-test.ts'
 import { goTo } from '../site/steps.ts'
 
 const entryOf = (lab: TestLab, host: string) => entryFile(lab.description.edges.primary, host)
-const edit = (lab: TestLab, host: string) => appendFileSync(entryOf(lab, host), '# edited\n')
+const edit = (lab: TestLab, host: string) => editEntry(entryOf(lab, host), host)
 const section = (page: Page) => page.getByRole('region', { name: 'What can be done' })
 const buttons = async (page: Page) =>
   (await section(page).getByRole('button').allInnerTexts()).map((text) => text.trim())
@@ -103,7 +103,7 @@ export function repairs(): void {
     await page.getByText(`drawbridge resolve ${planId} --config ${configFile} --accept`, { exact: true }).waitFor()
     await page.getByText('Blocked', { exact: true }).waitFor()
     await expectAccessible(page)
-    writeFileSync(entryOf(lab, host), readFileSync(entryOf(lab, host), 'utf8').replace('# edited\n', ''))
+    writeFileSync(entryOf(lab, host), readFileSync(entryOf(lab, host), 'utf8').replace(' # edited', ''))
     const resolved = await drawbridge(['resolve', planId, '--config', join(lab.state, 'drawbridge.yaml')])
     expect(resolved.code).toBe(0)
   })

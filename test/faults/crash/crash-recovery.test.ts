@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { ServiceConfig } from '../../../lab/service-config.ts'
 import { statePaths } from '../../../lab/state.ts'
 import { linesFile } from '../../../src/edge/config/layout.ts'
 import { PresentGeneration } from '../../../src/edge/generations/present.ts'
-import { entryFile } from '../../support/lab/entry-file.ts'
+import { editEntry, entryFile } from '../../support/lab/entry-file.ts'
 import { expected, granted, invariants, planned, planOf, run, runWith, world } from '../../support/lab/exposure.ts'
 import type { TestLab } from '../../support/lab/lab.ts'
 import { change, rowsOf } from '../../support/lab/lab-store.ts'
@@ -264,7 +264,7 @@ test.runIf(process.env.CAMPAIGN)('SIGTERM ends the service although a part of it
   expect((await lab.call({ path: '/livez' })).status).toBe(200)
 })
 
-const EDIT = '# a note of the administrator\n'
+const EDIT = ' # a note of the administrator'
 const hostFile = (host: string) => entryFile(lab.description.edges.primary, host)
 const textOf = (host: string) => (existsSync(hostFile(host)) ? readFileSync(hostFile(host), 'utf8') : '')
 const takeBackEdit = (host: string) => writeFileSync(hostFile(host), textOf(host).replace(EDIT, ''))
@@ -290,7 +290,7 @@ async function editOnce(host: string, may: (text: string) => boolean, work: () =
     const text = textOf(host)
     if (text === '' || !may(text)) return
     clearInterval(editing)
-    appendFileSync(hostFile(host), EDIT)
+    editEntry(hostFile(host), host, EDIT)
   }, 2)
   try {
     await work()

@@ -1,10 +1,10 @@
-import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { CRASH_POINTS } from '../../../src/runs/engine/crash-points.ts'
 import { startWebBackend, type WebBackend } from '../../support/backends/web-backend.ts'
 import { updateZone } from '../../support/dns/lab-dns.ts'
-import { entryFile, hasEntry } from '../../support/lab/entry-file.ts'
+import { editEntry, entryFile, hasEntry } from '../../support/lab/entry-file.ts'
 import { applied, expected, granted, invariants, planOf, run, runWith } from '../../support/lab/exposure.ts'
 import type { TestLab } from '../../support/lab/lab.ts'
 import { rowsOf } from '../../support/lab/lab-store.ts'
@@ -55,7 +55,7 @@ async function damaged(): Promise<{ planId: string; host: string }> {
   count += 1
   const host = `mend${count}.lab.test`
   const { planId } = await applied(lab, { subdomain: `mend${count}`, port: backend.port, tls: true })
-  appendFileSync(entry(host), '# by hand\n')
+  editEntry(entry(host), host)
   updateZone(lab, `update delete ${host} A`, `update add ${host} 60 A 192.0.2.77`)
   return { planId, host }
 }

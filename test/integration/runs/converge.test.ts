@@ -4,6 +4,7 @@ import { AuditTrail } from '../../../src/audit/trail.ts'
 import type { Edge, EdgeAnswer, EdgeFile, EdgeProposal, StandingEntry } from '../../../src/edge/contract.ts'
 import { hashOf } from '../../../src/edge/files/files.ts'
 import type { Plan } from '../../../src/model/exposure.ts'
+import type { StrayLines } from '../../../src/model/host-status.ts'
 import { receiptOf } from '../../../src/model/receipt.ts'
 import type { HostFence, RunGuard } from '../../../src/model/run.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
@@ -34,6 +35,7 @@ class FakeEdge {
   /** What stands in a block of this edge alone. */
   listen = ''
   changes = 0
+  readonly stray: StrayLines[] = []
   answer: EdgeAnswer = { kind: 'no_answer', reason: 'unknown_host' }
 
   constructor(server: string) {
@@ -60,6 +62,7 @@ class FakeEdge {
       assertValid: async () => undefined,
       ask: async () => this.answer,
       generation: async () => String(this.changes),
+      stray: async () => [...this.stray],
       list: async () => [...texts].map(([path, text]) => entry(path, text)),
       fencesOf: async (hosts) => this.fences.filter(({ host }) => hosts.includes(host)),
       hashFiles: async (paths) => paths.map((path) => ({ path, hash: hashOf(texts.get(path) ?? null) })),
@@ -118,8 +121,7 @@ async function stepsFor({ run, task }: Carried, guard: RunGuard) {
   ]
 }
 
-/** One look at both edges. Resolves with why the Secondary is not in step. */
-async function look(): Promise<string | undefined> {
+function newConverge(): Converge {
   const common = { store, log: createLog('silent', []), instance: 'me', clock: { ...systemClock, now: () => AT } }
   const runs = new Runs({
     ...{ ...common, stepsFor, trail: new AuditTrail(store), leaseMs: 30_000 },
@@ -129,7 +131,12 @@ async function look(): Promise<string | undefined> {
     publish: (_host, commit) => commit(),
   })
   const edges = { primary: primary.edge, secondary: secondary.edge }
-  await new Converge({ ...common, ...edges, runs, standings, loadPair }).look()
+  return new Converge({ ...common, ...edges, runs, standings, loadPair })
+}
+
+/** One look at both edges. Resolves with why the Secondary is not in step. */
+async function look(converge = newConverge()): Promise<string | undefined> {
+  await converge.look()
   return standings.of('73')?.outOfStep?.cause
 }
 
@@ -154,6 +161,19 @@ async function removed(epoch?: number): Promise<string> {
 }
 
 const several = <T>(count: number, make: () => Promise<T>) => Promise.all(Array.from({ length: count }, make))
+
+test('lines of no host are told of their edge while they are there, also when nothing else has changed', async () => {
+  await exposed()
+  const converge = newConverge()
+  for (let looks = 0; looks < 3; looks += 1) await look(converge)
+  const stray = { file: 'current/backends/12.map', lines: [4] }
+  for (const expected of [[stray], []]) {
+    primary.stray.splice(0, 1, ...expected)
+    expect(await look(converge)).toBeUndefined()
+    expect(standings.all.map((edge) => edge.stray)).toEqual([expected, []])
+  }
+  expect(primary.changes).toBe(0)
+})
 
 describe('the Secondary', () => {
   test('gets what it missed, and loses every host that a run of this store has removed', async () => {

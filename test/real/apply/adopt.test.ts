@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { launcher } from '../../../lab/checkout.ts'
@@ -11,7 +11,7 @@ import { answersOf } from '../../support/edge/sites/questions.ts'
 import { SITE_STYLES } from '../../support/edge/sites/site-styles.ts'
 import { includeSites, siteFile, type WantedSite, writeSites } from '../../support/edge/sites/written-sites.ts'
 import { visit } from '../../support/edge/visitor.ts'
-import { entryFile, hasEntry } from '../../support/lab/entry-file.ts'
+import { editEntry, entryFile, hasEntry } from '../../support/lab/entry-file.ts'
 import { expected, granted, planOf, run, runWith } from '../../support/lab/exposure.ts'
 import { startTestLab, startWithAgents, type TestLab } from '../../support/lab/lab.ts'
 import { startLoad } from '../../support/lab/load.ts'
@@ -207,7 +207,7 @@ test('nobody without the capability is told whether a host is as its plan says',
   const { host } = await written('private')
   const { planId } = expected(await planned(host), 201)
   expected(await adopted(planId), 200)
-  appendFileSync(entryFile(primary(), host), '# edited\n')
+  editEntry(entryFile(primary(), host), host)
   const stranger = await runWith(lab, await granted(lab, planId, 'accept'), planId, 'release')
   expect([stranger.status, stranger.body.code]).toEqual([403, 'capability_invalid'])
   const capability = await granted(lab, planId, 'release')

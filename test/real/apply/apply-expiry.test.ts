@@ -1,8 +1,8 @@
-import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { statePaths } from '../../../lab/state.ts'
-import { entryFile } from '../../support/lab/entry-file.ts'
+import { editEntry, entryFile } from '../../support/lab/entry-file.ts'
 import { applied, granted, invariants, planned, planOf, removed, run, world } from '../../support/lab/exposure.ts'
 import { housekeeping } from '../../support/lab/housekeeping.ts'
 import type { TestLab } from '../../support/lab/lab.ts'
@@ -157,7 +157,7 @@ test.runIf(process.env.CAMPAIGN)('an exposure that cannot remove itself keeps no
   const runs = () =>
     rowsOf<{ run_id: string; state: string }>(lab, `select run_id, state from runs where plan_id = '${planId}'`)
   const failed = () => runs().filter(({ state }) => state === 'rolled_back')
-  appendFileSync(file, '# by hand\n')
+  editEntry(file, host)
   await endsAt(host, planId, Date.now())
   await until('it was tried twice in vain', async () => {
     await housekeeping(lab, 'expire')

@@ -1,8 +1,11 @@
+import { execFileSync } from 'node:child_process'
 import { appendFileSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { updateZone } from '../../support/dns/lab-dns.ts'
-import { entryFile } from '../../support/lab/entry-file.ts'
+import { editEntry, entryFile } from '../../support/lab/entry-file.ts'
 import { applied, expected, planned } from '../../support/lab/exposure.ts'
+import { housekeeping } from '../../support/lab/housekeeping.ts'
 import type { TestLab } from '../../support/lab/lab.ts'
 import { borrowLab } from '../../support/lab/shared-lab.ts'
 import { command } from '../../support/programs/command.ts'
@@ -33,7 +36,7 @@ test('an exposure as it was applied has no difference, and diff says so', async 
 })
 
 test.each([
-  ['an edited entry', () => appendFileSync(entry(), '# edited\n'), ['entry edited overwrite']],
+  ['an edited entry', () => editEntry(entry(), HOST), ['entry edited overwrite']],
   ['a deleted entry', () => rmSync(entry()), ['entry missing']],
   ['a link in its place', () => linkAway(), [expect.stringMatching(/^entry link to \S+ overwrite$/)]],
 ])('%s is named, and gone when it is put back', async (_what, damage, differences) => {
@@ -44,6 +47,28 @@ test.each([
   rmSync(entry(), { force: true })
   writeFileSync(entry(), before)
   expect(await drift()).toEqual([])
+})
+
+test('a line of nobody is drift of the edge and of no host, and doctor tells how it goes', async () => {
+  const diffs = () => command(['diff', '--all', '--url', lab.description.inside])
+  expect((await diffs()).code).toBe(0)
+  appendFileSync(entry(), '# of nobody\n')
+  expect(await drift()).toEqual([])
+  await housekeeping(lab, 'converge')
+  const [file = ''] = /current\/.*/.exec(entry()) ?? []
+  expect((await lab.call({ path: '/api/hosts' })).body.edges).toMatchObject([
+    { stray: [{ file, lines: 1 }] },
+    { stray: [] },
+  ])
+  expect((await lab.call({ path: '/api/hosts', from: 'public' })).text).not.toContain(file)
+  const { code, stdout } = await diffs()
+  expect([code, stdout]).toEqual([1, expect.stringContaining(`${HOST}: no difference.\n`)])
+  expect(stdout).toContain(`Edge 23, lines of no host:\n  ${file}: 1\n`)
+  const told = await command(['doctor', '--config', join(lab.state, 'drawbridge.yaml')])
+  const [, removal = ''] = /run: (sed -i '\d+d' \S+) && /.exec(told.stdout.replaceAll(/\s+/g, ' ')) ?? []
+  execFileSync('sh', ['-c', removal])
+  await housekeeping(lab, 'converge')
+  expect((await diffs()).code).toBe(0)
 })
 
 test('changed and deleted records and the owner mark are named with what was found', async () => {

@@ -1,9 +1,8 @@
-import { appendFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
 import { startWebBackend } from '../../support/backends/web-backend.ts'
-import { entryFile } from '../../support/lab/entry-file.ts'
+import { editEntry, entryFile } from '../../support/lab/entry-file.ts'
 import { applied, granted, planned, planOf, removed, run } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { type SecondInstance, startSecondInstance } from '../../support/lab/second-instance.ts'
@@ -114,7 +113,7 @@ describe.each(process.env.CAMPAIGN ? INSTANCES : INSTANCES.slice(1))('on an inst
     const { planId, host } = await applied(instance(), { subdomain })
     const file = entryFile(lab.description.edges.primary, host)
     const badge = async () => (await instance().call({ path: `/api/health?host=${host}` })).body.badge
-    appendFileSync(file, '# edited\n')
+    editEntry(file, host)
     await until('the edit is noticed', async () => (await badge()) === 'DRIFT', 60_000)
     const repaired = await run(instance(), planId, 'repair', {}, { overwrite: true })
     expect(repaired.status).toBe(200)

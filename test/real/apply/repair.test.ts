@@ -1,19 +1,10 @@
-import {
-  appendFileSync,
-  chownSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { chownSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { statePaths } from '../../../lab/state.ts'
 import { updateZone } from '../../support/dns/lab-dns.ts'
 import { handshake } from '../../support/edge/tls-visitor.ts'
-import { certificateEntryFile, certificateFile, entryFile, hasEntry } from '../../support/lab/entry-file.ts'
+import { certificateEntryFile, certificateFile, editEntry, entryFile, hasEntry } from '../../support/lab/entry-file.ts'
 import { applied, expected, invariants, planOf, planRequest, removed, run, world } from '../../support/lab/exposure.ts'
 import { housekeeping } from '../../support/lab/housekeeping.ts'
 import type { TestLab } from '../../support/lab/lab.ts'
@@ -63,10 +54,10 @@ const linkAway = (host: string) => {
 const NOBODY = 65_534
 
 const DAMAGES: readonly Damage[] = [
-  { name: 'entry edited', make: (host) => appendFileSync(entry(host), '# by hand\n'), parts: ['entry'], foreign: true },
+  { name: 'entry edited', make: (host) => editEntry(entry(host), host), parts: ['entry'], foreign: true },
   {
     name: 'entry broken',
-    make: (host) => appendFileSync(entry(host), 'not nginx;\n'),
+    make: (host) => editEntry(entry(host), host, ' not nginx;'),
     parts: ['entry'],
     foreign: true,
   },

@@ -35,8 +35,8 @@ const rowOf = async (from: 'internal' | 'public' = 'internal') =>
 test('a host in step says so to callers inside', async () => {
   await until('the Secondary is compared', async () => (await rowOf()).secondary === 'in_step', 60_000)
   expect((await list('internal')).edges).toEqual([
-    { server: '23', inStep: true, hosts: 0, unknown: 0, outOfStep: null },
-    { server: '73', inStep: true, hosts: 0, unknown: 0, outOfStep: null },
+    { server: '23', inStep: true, hosts: 0, unknown: 0, stray: [], outOfStep: null },
+    { server: '73', inStep: true, hosts: 0, unknown: 0, stray: [], outOfStep: null },
   ])
   expect(await rowOf('public')).not.toHaveProperty('secondary')
   expect(await list('public')).not.toHaveProperty('edges')

@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import {
-  appendFileSync,
   chmodSync,
   chownSync,
   lstatSync,
@@ -23,6 +22,7 @@ import type { EdgeFile, EdgeProposal } from '../../../src/edge/contract.ts'
 import { localEdge } from '../../../src/edge/local.ts'
 import { PLAN_ID, proposalOf, startTestEdge, type TestEdge } from '../../support/edge/edge.ts'
 import { listing } from '../../support/edge/edge-folder.ts'
+import { editEntry } from '../../support/lab/entry-file.ts'
 import { until } from '../../support/until.ts'
 
 let at: TestEdge
@@ -71,7 +71,7 @@ describe('a change', () => {
     const certificate = await at.certificate('edited.lab.test')
     const change = await seenBefore(await at.edge.filesFor(site('edited.lab.test', { certificate })))
     const removal = await seenBefore(await at.edge.filesWithout('edited.lab.test'))
-    appendFileSync(ofHost('edited.lab.test'), '# mine\n')
+    editEntry(ofHost('edited.lab.test'), 'edited.lab.test')
     const [text, generation] = [readFileSync(ofHost('edited.lab.test'), 'utf8'), at.generation()]
     for (const more of [change, removal])
       await expect(at.change([], more)).rejects.toMatchObject({ kind: 'changed_meanwhile' })
@@ -79,8 +79,6 @@ describe('a change', () => {
     expect(at.generation()).toBe(generation)
     expect(at.keysOf('tls/keys-1')).toEqual([])
     await at.remove('edited.lab.test')
-    expect(readFileSync(ofHost('edited.lab.test'), 'utf8')).toContain('# mine\n')
-    rmSync(ofHost('edited.lab.test'))
   })
 
   test.each([

@@ -1,10 +1,9 @@
-import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../../lab/free-port.ts'
 import { addOwnHosts } from '../../support/edge/foreign-hosts.ts'
 import { type Agent, errorOf, startAgentHere, structured } from '../../support/http/agent.ts'
-import { entryFile } from '../../support/lab/entry-file.ts'
+import { editEntry, entryFile } from '../../support/lab/entry-file.ts'
 import type { TestLab } from '../../support/lab/lab.ts'
 import { borrowLab } from '../../support/lab/shared-lab.ts'
 import { startSwitchedBackend } from '../../support/lab/switched-backend.ts'
@@ -146,7 +145,7 @@ describe("the SDK's client accepts every answer by its schema", () => {
     const { planId } = structured(await inside.use('plan_exposure', request('changing', { port: backend.port })))
     await inside.use('apply_plan', { planId })
     await badgeBecomes('changing', 'RUNNING')
-    appendFileSync(entryFile(lab.description.edges.primary, hostOf('changing')), '# edited\n')
+    editEntry(entryFile(lab.description.edges.primary, hostOf('changing')), hostOf('changing'))
     await badgeBecomes('changing', 'DRIFT')
     expect(await lookedAt('changing')).toEqual(['file_edited'])
     structured(await inside.use('repair_exposure', { planId, overwrite: true }))

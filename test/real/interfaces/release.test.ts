@@ -1,7 +1,7 @@
-import { appendFileSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { visit } from '../../support/edge/visitor.ts'
-import { entryFile, hasEntry } from '../../support/lab/entry-file.ts'
+import { editEntry, entryFile, hasEntry } from '../../support/lab/entry-file.ts'
 import { applied, expected, planOf, run } from '../../support/lab/exposure.ts'
 import type { TestLab } from '../../support/lab/lab.ts'
 import { startLoad } from '../../support/lab/load.ts'
@@ -55,7 +55,7 @@ test.each([{ tls: false }, { tls: true }])('release drops no request and changes
 
 test('release refuses a host that differs from its plan, and changes nothing', async () => {
   const { planId, host } = await applied(lab, { subdomain: 'not-given-back', tls: false })
-  appendFileSync(entryFile(primary(), host), '# edited\n')
+  editEntry(entryFile(primary(), host), host)
   const { code, stderr } = await said('release', host, '--yes')
   expect(code).not.toBe(0)
   expect(stderr).toContain(`drawbridge repair ${host}`)

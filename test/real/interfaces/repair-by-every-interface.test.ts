@@ -1,10 +1,10 @@
-import { appendFileSync, readFileSync, rmSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { launcher } from '../../../lab/checkout.ts'
 import { updateZone } from '../../support/dns/lab-dns.ts'
 import { visit } from '../../support/edge/visitor.ts'
 import { type Agent, errorOf, startAgentHere, structured } from '../../support/http/agent.ts'
-import { entryFile } from '../../support/lab/entry-file.ts'
+import { editEntry, entryFile } from '../../support/lab/entry-file.ts'
 import { applied, expected, granted, planOf, run } from '../../support/lab/exposure.ts'
 import type { TestLab } from '../../support/lab/lab.ts'
 import { forgetReleased } from '../../support/lab/released.ts'
@@ -27,7 +27,7 @@ const released: string[] = []
 
 const said = (...args: string[]) => command([...args, '--url', lab.description.inside])
 const entryOf = (host: string) => entryFile(lab.description.edges.primary, host)
-const edit = (host: string) => appendFileSync(entryOf(host), '# edited\n')
+const edit = (host: string) => editEntry(entryOf(host), host)
 const isEdited = (host: string) => readFileSync(entryOf(host), 'utf8').includes('# edited')
 const diagnosed = async (host: string) => expected(await lab.call({ path: `/api/diagnose?host=${host}` }), 200)
 const healthOf = async (host: string) => expected(await lab.call({ path: `/api/health?host=${host}` }), 200)

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { statePaths } from '../../../lab/state.ts'
 import { startWebBackend } from '../../support/backends/web-backend.ts'
 import { visit } from '../../support/edge/visitor.ts'
-import { entryFile } from '../../support/lab/entry-file.ts'
+import { editEntry, entryFile } from '../../support/lab/entry-file.ts'
 import { applied, planned, run } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { rowsOf } from '../../support/lab/lab-store.ts'
@@ -16,7 +16,7 @@ import { runSql, startPostgres } from '../../support/programs/postgres.ts'
 import { until } from '../../support/until.ts'
 
 /** Somebody's hand in a file of ours. */
-const EDIT = '# somebody was here\n'
+const EDIT = ' # somebody was here'
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -87,7 +87,7 @@ test('Run blocked', async () => {
   const file = entryFile(lab.description.edges.primary, 'edited.lab.test')
   let isEdited = false
   await using backend = await startWebBackend(lab, (_request, response) => {
-    if (!isEdited) appendFileSync(file, EDIT)
+    if (!isEdited) editEntry(file, 'edited.lab.test', EDIT)
     isEdited = true
     response.writeHead(500).end()
   })

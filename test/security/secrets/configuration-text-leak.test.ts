@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { masterPid } from '../../../src/edge/process/nginx-workers.ts'
 import { addOwnHosts } from '../../support/edge/foreign-hosts.ts'
 import { visit } from '../../support/edge/visitor.ts'
-import { entryFile } from '../../support/lab/entry-file.ts'
+import { editEntry, entryFile } from '../../support/lab/entry-file.ts'
 import { applied } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { until } from '../../support/until.ts'
@@ -28,7 +28,9 @@ beforeAll(async () => {
   })
   const { address } = lab.description.edges.primary
   await applied(lab, { subdomain: 'made' })
-  appendFileSync(entryFile(lab.description.edges.primary, 'made.lab.test'), `# ${CANARY}\n`)
+  const entry = entryFile(lab.description.edges.primary, 'made.lab.test')
+  editEntry(entry, 'made.lab.test', ` # ${CANARY}`)
+  appendFileSync(entry, `# ${CANARY}\n`)
   await addOwnHosts(
     lab,
     () => `  # ${CANARY}

@@ -33,7 +33,7 @@ export async function enterGeneration(
     for (const place of placesOf(path)) {
       const gathered = texts.get(place.file) ?? present.copy(place.file) ?? new Gathered(place.file)
       texts.set(place.file, gathered)
-      gathered.put(place.key, partOf(content, place).own)
+      gathered.put(place.key, partOf(content, place))
     }
   }
   const staged = await stage(folder, {

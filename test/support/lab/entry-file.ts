@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { EdgeDescription } from '../../../lab/description.ts'
 import { placesOf } from '../../../src/edge/config/gathered.ts'
@@ -19,6 +19,19 @@ export function hasEntry(edge: Pick<EdgeDescription, 'folder'>, host: string): b
       // A line of the hosts without options, or the head of a block of its own.
       .some((line) => line.startsWith(`${host} `) || line === `#: ${host}`)
   )
+}
+
+/**
+ * Edits the entry of a host in its file, as somebody with an editor would: the text comes behind its line, or to the top of its
+ * block. A line of its own in a shared file would belong to no host.
+ */
+export function editEntry(file: string, host: string, text = ' # edited'): void {
+  const before = readFileSync(file, 'utf8')
+  const after = before.replace(new RegExp(`^(?:${host} .*|#: ${host}\\n)`, 'm'), (own) =>
+    own.endsWith('\n') ? `${own}${text}\n` : `${own}${text}`,
+  )
+  if (after === before) throw new Error(`${file} has no entry of ${host}.`)
+  writeFileSync(file, after)
 }
 
 /** The file in which a file by name is gathered. */

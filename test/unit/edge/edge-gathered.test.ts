@@ -12,9 +12,7 @@ class Generation {
   put(path: string, content: string | null): void {
     for (const place of placesOf(path)) {
       const gathered = new Gathered(place.file, this.texts.get(place.file))
-      const { own, foreign } = partOf(content, place)
-      gathered.put(place.key, own)
-      if (foreign !== '') gathered.restoreForeign(foreign)
+      gathered.put(place.key, partOf(content, place))
       if (gathered.text === null) this.texts.delete(place.file)
       else this.texts.set(place.file, gathered.text)
     }
@@ -117,7 +115,7 @@ describe('what is gathered', () => {
           const after = [...gathered.keys].map((key) => [key, gathered.part(key)])
           const others = (parts: typeof before) => parts.filter(([key]) => key !== changed)
           expect(others(after)).toEqual(others(before))
-          expect(gathered.foreign).toBe(new Gathered(file, text).foreign)
+          expect(gathered.strayLines.length).toBe(new Gathered(file, text).strayLines.length)
         }
       }),
     )
@@ -171,16 +169,18 @@ describe("somebody else's line", () => {
   const standing = () => generationOf(neighbours.map((host) => ({ files: filesOf(host, 7) })))
   const contents = (generation: Generation) => neighbours.map((host) => generation.content(linesFile(host)))
 
-  test.each(FOREIGN_LINES)('makes every host of its file differ, and no other: %j', (line) => {
+  test.each(FOREIGN_LINES)('is no part of a host, and its number is told: %j', (line) => {
     const generation = standing()
     const before = contents(generation)
     const text = generation.texts.get(file) ?? ''
-    generation.texts.set(file, `${text}${line}\n`)
-    for (const [at, content] of contents(generation).entries()) {
-      expect(content).not.toBe(before[at])
-      expect(content).toContain(`backend? ${line}\n`)
+    for (const [edited, stray] of [
+      [`${text}${line}\n`, text.split('\n').length],
+      [`${line}\n${text}`, 1],
+    ] as const) {
+      generation.texts.set(file, edited)
+      expect(contents(generation)).toEqual(before)
+      expect(new Gathered(file, edited).strayLines).toEqual([stray])
     }
-    expect(generation.content(hostEntry(first))).toBe(`${first} ${idOf(first)};\n`)
   })
 
   test('survives the change and the removal of a host, and is not doubled when a host is put back as it was', () => {
@@ -197,19 +197,12 @@ describe("somebody else's line", () => {
     expect(generation.content(linesFile(first))).toBe(seen)
   })
 
-  test('comes back when a file that was mended is put back', () => {
-    for (const path of [linesFile(first), blockFile(first), hostEntry(first)]) {
-      const generation = standing()
-      const place = mainPlaceOf(path)
-      generation.texts.set(place.file, `# by hand\n${generation.texts.get(place.file)}`)
-      const seen = generation.content(path)
-      const mended = new Gathered(place.file, generation.texts.get(place.file))
-      mended.dropForeign()
-      generation.texts.set(place.file, mended.text ?? '')
-      expect(generation.content(path)).not.toBe(seen)
-      generation.put(path, seen)
-      expect(generation.content(path)).toBe(seen)
-    }
+  test('is left out of a backup that an earlier version made', () => {
+    const [before] = contents(standing())
+    const lines = partOf(`${before}backend? # by hand\n`, { word: 'backend' })
+    expect(lines).toBe(partOf(before ?? '', { word: 'backend' }))
+    const block = filesOf(first, 7).get(blockFile(first)) ?? ''
+    expect(partOf(`${block}#? Somebody else wrote into the same file:\n# by hand\n`, {})).toBe(block)
   })
 
   test('is not taken for a host that stands in another file', () => {
@@ -218,7 +211,8 @@ describe("somebody else's line", () => {
     )
     const generation = standing()
     generation.texts.set(file, `${generation.texts.get(file)}${other} http://192.0.2.1:80;\n`)
-    expect(generation.content(linesFile(third))).toContain(`backend? ${other}`)
+    expect(generation.content(linesFile(third))).toBe(filesOf(third, 7).get(linesFile(third)))
+    expect(new Gathered(file, generation.texts.get(file)).strayLines).toHaveLength(1)
   })
 
   test('a line of a host that was edited belongs to that host alone', () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { isSecret, parsePath } from '../../../src/edge/config/layout.ts'
 import { entryProof } from '../../../src/edge/config/proof.ts'
 import { idInEntry } from '../../../src/edge/config/render-certificate.ts'
-import { renderSite } from '../../../src/edge/config/render-site.ts'
+import { blocksFromLines, renderSite } from '../../../src/edge/config/render-site.ts'
 import type { Site } from '../../../src/edge/contract.ts'
 import { directivesIn } from '../../../src/edge/reading/text/directives.ts'
 
@@ -40,6 +40,14 @@ describe('a site', () => {
     expect(args('proxy_pass')).toEqual(['http://127.0.45.25:3000'])
     expect(args('proxy_set_header')).toContain('X-Forwarded-Host app.lab.test:8080')
   })
+
+  test.each(['app.lab.test http://127.0.45.25:3000; # mine', '  app.lab.test   http://127.0.45.25:3000 ;'])(
+    'is read from a line that somebody edited and nginx takes: %j',
+    (line) => {
+      const lines = `http server_name app.lab.test;\nbackend ${line}\n`
+      expect(blocksFromLines('app.lab.test', lines, LAB)).toContain('proxy_pass http://127.0.45.25:3000;')
+    },
+  )
 
   test.each([
     [USUAL, 'https://app.lab.test$request_uri'],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { nextCommand } from '../../../src/cli/next-action.ts'
 import { diagnosisLines } from '../../../src/cli/views/diagnosis.ts'
-import { driftLines, readDrifts } from '../../../src/cli/views/drift.ts'
+import { driftLines, readDrifts, readStray, strayLines } from '../../../src/cli/views/drift.ts'
 import { healthLines, isWell, statusLines } from '../../../src/cli/views/status.ts'
 import { type ProblemBody, Refusal } from '../../../src/client/refusal.ts'
 import { failure } from '../../../src/mcp/failure.ts'
@@ -25,6 +25,17 @@ test('diff of every host names a blocked one and goes on with the others', async
   } as never
   const lines = driftLines(await readDrifts(api, undefined, true), screen)
   expect(lines).toEqual([expect.stringMatching(/^a\.test: blocked, not compared\./), 'b.test: no difference.'])
+})
+
+test('diff of every host tells the lines of no host once, of the edge, with file and count', async () => {
+  const edges = [
+    { server: '23', stray: [{ file: 'current/backends/12.map', lines: 2 }] },
+    { server: '73', stray: [] },
+  ]
+  const told = strayLines(await readStray({ hosts: async () => ({ edges }) } as never)).join('\n')
+  expect(told).toMatch(/^Edge 23, lines of no host:\n {2}current\/backends\/12\.map: 2\n.*drawbridge doctor/)
+  expect(told).not.toContain('73')
+  expect(await readStray({ hosts: async () => ({}) } as never)).toEqual([])
 })
 
 const row = {

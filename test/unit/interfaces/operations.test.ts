@@ -18,7 +18,7 @@ test.each([
 })
 
 test('what a person confirmed is done only if it is still so', async () => {
-  const compared = { server: '73', entries: 9, behind: [], orphans: [], doubtful: ['a.test'], unknown: [] }
+  const compared = { server: '73', entries: 9, behind: [], orphans: [], doubtful: ['a.test'], unknown: [], stray: [] }
   const confirmed: unknown[] = []
   let edges = [compared]
   const converge = { compare: async () => edges, confirm: async (edge: unknown) => void confirmed.push(edge) }

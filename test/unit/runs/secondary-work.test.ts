@@ -102,7 +102,7 @@ describe('the work of a run on the Secondary', () => {
     expect((await second.report()).detail).toContain('has taken no change since 2026-01-01T00:00:00.000Z')
     expect(change).not.toHaveBeenCalled()
 
-    standings.report({ server: '73', entries: 1, behind: [], orphans: [], doubtful: [], unknown: [] })
+    standings.report({ server: '73', entries: 1, behind: [], orphans: [], doubtful: [], unknown: [], stray: [] })
     const third = work()
     third.begin(change)
     expect(await third.report()).toMatchObject({ ok: true })

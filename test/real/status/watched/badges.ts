@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -7,7 +7,7 @@ import { startWebBackend, type WebBackend } from '../../../support/backends/web-
 import { updateZone } from '../../../support/dns/lab-dns.ts'
 import { addOwnHosts } from '../../../support/edge/foreign-hosts.ts'
 import { makeExpiredCertificate } from '../../../support/edge/openssl.ts'
-import { entryFile } from '../../../support/lab/entry-file.ts'
+import { editEntry, entryFile } from '../../../support/lab/entry-file.ts'
 import { applied, removed } from '../../../support/lab/exposure.ts'
 import type { TestLab } from '../../../support/lab/lab.ts'
 import { until } from '../../../support/until.ts'
@@ -114,7 +114,7 @@ export function badges(given: () => TestLab): void {
         const file = entryFile(lab.description.edges.primary, edited)
         const before = readFileSync(file, 'utf8')
         updateZone(lab, `update delete ${nameless} A`)
-        appendFileSync(file, `# ${CANARY}\n`)
+        editEntry(file, edited, ` # ${CANARY}`)
         await both('NO DNS', 'DRIFT')
         expect((await health(edited)).text).not.toContain(CANARY)
         updateZone(lab, `update add ${nameless} 60 A ${address}`)

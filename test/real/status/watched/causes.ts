@@ -14,7 +14,7 @@ import { updateZone } from '../../../support/dns/lab-dns.ts'
 import { listing } from '../../../support/edge/edge-folder.ts'
 import { addOwnHosts } from '../../../support/edge/foreign-hosts.ts'
 import { makeAgedCertificate, makeCertificate, makeExpiredCertificate } from '../../../support/edge/openssl.ts'
-import { certificateEntryFile, entryFile } from '../../../support/lab/entry-file.ts'
+import { certificateEntryFile, editEntry, entryFile } from '../../../support/lab/entry-file.ts'
 import { applied, removed, world } from '../../../support/lab/exposure.ts'
 import type { TestLab } from '../../../support/lab/lab.ts'
 import { until } from '../../../support/until.ts'
@@ -239,7 +239,7 @@ export function causes(given: () => TestLab): void {
       await using _ = await listenWeb(shop, ok)
       const file = entryFile(lab.description.edges.primary, host)
       const before = readFileSync(file, 'utf8')
-      appendFileSync(file, '# by hand\n')
+      editEntry(file, host)
       expect(await told(host)).toEqual(['file_edited', 'DRIFT'])
       // To another backend, which is away: the edit explains the 502.
       writeFileSync(file, before.replace(`:${shop.port}`, ':9'))
