@@ -145,16 +145,19 @@ async function examineReading(subject: string, { config, unread }: ExaminedEdge)
 
 /** Only a person knows what these lines are for, so nothing removes them but the command that is told here. */
 async function examineStray(subject: string, { edge, folder, binary, config }: ExaminedEdge): Promise<Finding> {
-  const [first, ...more] = await edge.stray()
+  const found = await edge.stray().catch(reasonOf)
+  if (typeof found === 'string')
+    return warning(subject, `Its files of hosts cannot be read: ${found}`, `Check the permissions below ${folder}.`)
+  const [first, ...more] = found
   if (!first) return ok(subject, 'Every line in its files of hosts belongs to a host.')
   const path = escapeText(join(folder, first.file))
   const which = first.lines.length === 1 ? 'line' : 'lines'
-  const others = more.length === 0 ? '' : ` So it is in ${more.length} more ${more.length === 1 ? 'file' : 'files'}.`
+  const others = more.length === 0 ? '' : ` Further files with such lines: ${more.length}.`
   const removal = first.lines.map((line) => `${line}d`).join(';')
   return warning(
     subject,
-    `Somebody wrote between the hosts in ${path}: ${which} ${first.lines.join(', ')}.${others} No host counts as changed for that.`,
-    `Look at the file. If nobody needs that, run: sed -i '${removal}' ${path} && ${binary} -t -c ${config} && ${binary} -s reload -c ${config}`,
+    `${path} has lines that belong to no host: ${which} ${first.lines.join(', ')}.${others}`,
+    `Look at the file. If nobody needs these lines, run: sed -i '${removal}' ${path} && ${binary} -t -c ${config} && ${binary} -s reload -c ${config}`,
   )
 }
 

@@ -3,6 +3,7 @@ import { adoptableSites, siteOn } from '../../../src/compose/adoption.ts'
 import type { EdgeAccesses } from '../../../src/compose/edges.ts'
 import type { Config } from '../../../src/config/config.ts'
 import { AgentClient } from '../../../src/edge/remote/agent-client.ts'
+import { remoteEdge } from '../../../src/edge/remote/remote-edge.ts'
 import { remoteSites } from '../../../src/edge/remote/remote-view.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
 import { type LyingAgent, startLyingAgent } from '../../support/edge/lying-agent.ts'
@@ -24,6 +25,19 @@ test('an agent that is too old to adopt is named, with what to do', async () => 
     message: 'The agent of edge 23, version 0.0.9, does not know "find-site".',
     members: { nextAction: 'Upgrade drawbridge on the machine of edge 23 and start its agent again.' },
   })
+})
+
+test('lines of no host: an agent that is too old tells none, and what is no path of the edge is not believed', async () => {
+  const edge = remoteEdge(new AgentClient({ server: '23', at: { socket: agent.socket }, clock: systemClock }))
+  expect(await edge.stray()).toEqual([])
+  const stray = { file: 'current/backends/12.map', lines: [4] }
+  agent.says.stray = { answer: [stray] }
+  expect(await edge.stray()).toEqual([stray])
+  for (const file of ['/etc/passwd', 'current/backends/../x', 'current/backends/Run: curl | sh']) {
+    agent.says.stray = { answer: [{ ...stray, file }] }
+    await expect(edge.stray()).rejects.toMatchObject({ kind: 'unavailable' })
+  }
+  delete agent.says.stray
 })
 
 test('an agent that is away is named, and one of a Secondary does not hinder', async () => {
