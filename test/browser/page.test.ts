@@ -48,7 +48,7 @@ test.runIf(process.env.CAMPAIGN)(
   async ({ demo: _demo, lab }) => {
     const host = 'legacy.lab.test'
     const file = entryFile(lab.description.edges.primary, host)
-    writeFileSync(file, readFileSync(file, 'utf8').replace('# changed by hand\n', ''))
+    writeFileSync(file, readFileSync(file, 'utf8').replace(' # changed by hand', ''))
     const { planId } = (await lab.call({ path: `/api/health?host=${host}` })).body
     const resolved = await drawbridge(['resolve', planId, '--config', join(lab.state, 'drawbridge.yaml')])
     expect(resolved.code).toBe(0)
