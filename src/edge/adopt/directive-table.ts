@@ -78,6 +78,21 @@ export function verdictOf(name: string): DirectiveVerdict {
   return kind === 'same' ? { kind } : { kind, sentence, told: TOLD.find(([those]) => those === sentence)?.[1] ?? [] }
 }
 
+/** The differences that a directive about certain headers of answers tells. Undefined: those of its sentence. */
+export function toldBy(name: string, [header = '']: readonly string[]): readonly string[] | undefined {
+  if (/^(add_header|proxy_hide_header|proxy_pass_header)$/.test(name)) return [`answer ${header.toLowerCase()}`]
+  if (name.startsWith('proxy_cookie_')) return ['answer set-cookie']
+  return ANSWER_HEADERS[name]
+}
+
+const ANSWER_HEADERS: Readonly<Record<string, readonly string[]>> = {
+  server_tokens: ['answer server'],
+  charset: ['answer content-type'],
+  override_charset: ['answer content-type'],
+  expires: ['answer expires', 'answer cache-control'],
+  etag: ['answer etag'],
+}
+
 /** The differences that a sentence tells, as a rehearsal names them. `*`: every name. */
 const TOLD: readonly (readonly [string, readonly string[]])[] = [
   [COMPRESSION, ['answer content-encoding', 'answer vary', 'answer etag', 'answer accept-ranges', 'body', 'status']],

@@ -3,7 +3,7 @@ import type { Adoption, SiteFinding } from '../../model/options/adoption.ts'
 import type { ExposureOptions } from '../../model/options/grammar.ts'
 import { parseListens } from '../reading/text/listen.ts'
 import type { NamedFiles } from '../settings.ts'
-import { verdictOf } from './directive-table.ts'
+import { toldBy, verdictOf } from './directive-table.ts'
 import { isAlways, isForPlain, redirectOf } from './redirects.ts'
 import { judgeRequestHeaders } from './request-headers.ts'
 import { type Chain, innermost, restrictionsOf } from './restrictions.ts'
@@ -20,6 +20,8 @@ export interface SiteWorld {
   readonly http?: readonly SiteDirective[] | undefined
   /** The addresses of each upstream's servers, by its name. */
   readonly upstreams: ReadonlyMap<string, readonly string[]>
+  /** The servers that are the default of a socket because they come first. */
+  readonly firsts?: ReadonlySet<SiteDirective> | undefined
   /** The id of the deployment target with this address. The loopback stands for the edge's own server. */
   readonly serverAt: (address: string) => string | undefined
   /** Files that options can name. Default: none. */
@@ -134,6 +136,7 @@ class SiteJudge {
 
   /** Whoever did not reach the addresses of the site must not get to it by being adopted. Without TLS, beside it, is a redirect only. */
   addresses(blocks: readonly SiteDirective[]): void {
+    for (const block of blocks) if (this.#world.firsts?.has(block)) this.#change(block, FIRST)
     const isFor = this.#tls ? isForTls : isForPlainText
     const some = blocks.filter((block) => isFor(placesOf(block)))
     const places = some.flatMap((block) => placesOf(block)).filter(({ isTls }) => isTls === this.#tls)
@@ -335,6 +338,8 @@ class SiteJudge {
     if (!hasOwnAnswer && !isMain) return undefined
     const path = args.at(-1) ?? ''
     if (!isMain && /^\/[\w./-]*$/.test(path) && !/^~/.test(args[0] ?? '')) this.#paths.add(path)
+    const isPrefix = args.length === 1 || args[0] === '^~'
+    if (isPrefix && /.\/$/.test(path)) this.#change(location, WITHOUT_SLASH)
     const answer = this.#content([...chain, block], inner, location)
     return isMain ? answer : undefined
   }
@@ -448,8 +453,9 @@ class SiteJudge {
   }
 
   #judge(directive: SiteDirective, verdict: ReturnType<typeof verdictOf>): void {
-    if (verdict.kind === 'lost') this.#lose(directive, verdict.sentence, ...(verdict.told ?? []))
-    if (verdict.kind === 'changed') this.#change(directive, verdict.sentence, ...(verdict.told ?? []))
+    const told = toldBy(directive.name, directive.args) ?? (verdict.kind === 'same' ? [] : (verdict.told ?? []))
+    if (verdict.kind === 'lost') this.#lose(directive, verdict.sentence, ...told)
+    if (verdict.kind === 'changed') this.#change(directive, verdict.sentence, ...told)
     if (verdict.kind === 'refused') this.#refuse(directive, verdict.sentence)
     if (verdict.kind === 'same') this.#carry(directive)
   }
@@ -485,6 +491,8 @@ const OWN_REDIRECTS = 'Redirects of the backend to its own address lead to the h
 const TARGET_AS_SENT = 'HTTP is redirected to the path as the visitor sends it, at the name of the host.'
 const OTHER_ADDRESS = 'Drawbridge does not listen on this address: such visitors reach another server.'
 const LARGE_BODIES = 'HTTP with a body over the limit of the http block is refused, and not redirected.'
+const FIRST = 'It is the first block of its socket, and answers for names that no other block has. Another one will.'
+const WITHOUT_SLASH = 'The path without its last slash is passed on to the backend, and not redirected.'
 const TO_HTTPS = 'HTTP is redirected to HTTPS.'
 const OTHERS_LET_IN = 'Other visitors are let in at this path than at the rest of the host.'
 const RESTRICTED_ADDRESS =
@@ -537,7 +545,7 @@ const unreadIn = (block: readonly SiteDirective[]): SiteDirective[] =>
   block.flatMap((each) => (each.unread === undefined ? unreadIn(each.block ?? []) : [each]))
 
 /** Where a server block listens. */
-function placesOf({ block = [] }: SiteDirective): Places {
+export function placesOf({ block = [] }: SiteDirective): Places {
   const lines = block.filter(({ name }) => name === 'listen')
   const isOn = block.some(({ name, args }) => name === 'ssl' && args[0] === 'on')
   return parseListens(

@@ -2,6 +2,10 @@ import { parseAddress } from '../../model/address.ts'
 import { parseName } from '../../model/dns-name.ts'
 import type { Adoption, SiteFinding } from '../../model/options/adoption.ts'
 
+const NOT_COMPARED =
+  'Its answers are not compared. Sizes of bodies, timeouts and headers of requests have the values of Drawbridge.'
+const WEBSOCKET = 'Upgrades to WebSocket are passed on.'
+
 type Row = Readonly<Record<string, unknown>>
 
 /** The rows of Nginx Proxy Manager's database that are hosts. */
@@ -47,6 +51,8 @@ function judge(host: string, row: Row, file: string, serverAt: (address: string)
   if (isSet(row.caching_enabled)) lose('caching_enabled', 'Answers are not cached any more.')
   if (isSet(row.block_exploits)) lose('block_exploits', 'Requests are not filtered by pattern any more.')
   if (isSet(row.hsts_enabled)) lose('hsts_enabled', 'Headers of answers are passed on as the backend sends them.')
+  const changed = [finding('proxy_host', row, file, NOT_COMPARED)]
+  if (!isSet(row.allow_websocket_upgrade)) changed.push(finding('allow_websocket_upgrade', row, file, WEBSOCKET))
   const tls = isSet(row.certificate_id)
   if (tls && !isSet(row.ssl_forced)) lose('ssl_forced', 'HTTP is redirected to HTTPS.')
   const carried =
@@ -56,6 +62,7 @@ function judge(host: string, row: Row, file: string, serverAt: (address: string)
     ...(server !== undefined && { backend: { server, port } }),
     tls,
     carried,
+    changed,
     lost,
     refused,
   }

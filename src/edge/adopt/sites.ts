@@ -6,7 +6,7 @@ import { pathsOf } from '../reading/include-drafts.ts'
 import { type Folders, TooManyPaths } from '../reading/text/glob.ts'
 import { UnreadableText } from '../reading/text/tokens.ts'
 import type { EdgeSettings } from '../settings.ts'
-import { type JudgedSite, judgeSite, namesOf, type SiteWorld } from './judge-site.ts'
+import { type JudgedSite, judgeSite, namesOf, placesOf, type SiteWorld } from './judge-site.ts'
 import { type Included, readSite, type SiteDirective } from './site-text.ts'
 
 /** The hand-written server blocks of an nginx, and what stands around them. */
@@ -15,6 +15,8 @@ export interface Sites {
   /** What the http block says beside its servers. They inherit it. */
   readonly http: readonly SiteDirective[]
   readonly upstreams: ReadonlyMap<string, readonly string[]>
+  /** The servers that are the default of a socket because they come first. */
+  readonly firsts: ReadonlySet<SiteDirective>
   /** Files that could not be read, with a clause that has no text of the file. */
   readonly unreadable: readonly { readonly file: string; readonly line: number | null; readonly reason: string }[]
 }
@@ -50,11 +52,11 @@ export function sitesOfFolder(folder: string): Sites {
 }
 
 /** What a site is judged by beside the text of the configuration. */
-export type GivenWorld = Omit<SiteWorld, 'upstreams' | 'http'>
+export type GivenWorld = Omit<SiteWorld, 'upstreams' | 'http' | 'firsts'>
 
 /** By its directives alone. */
 export const judgeHost = (host: string, sites: Sites, world: GivenWorld): JudgedSite =>
-  judgeSite(host, serversOf(host, sites), { ...world, http: sites.http, upstreams: sites.upstreams })
+  judgeSite(host, serversOf(host, sites), { ...world, ...sites })
 
 /** The server blocks that name a host, exactly. */
 export const serversOf = (host: string, { servers }: Sites): readonly SiteDirective[] =>
@@ -89,7 +91,18 @@ function sitesIn(directives: readonly SiteDirective[], { unreadable }: SiteFiles
   )
   const isServer = ({ name, block }: SiteDirective) => name === 'server' && block !== undefined
   const http = all.filter((each) => !isServer(each) && each.name !== 'http')
-  return { servers: all.filter(isServer), http, upstreams, unreadable }
+  const servers = all.filter(isServer)
+  return { servers, http, upstreams, firsts: firstsOf(servers), unreadable }
+}
+
+/** Without a `default_server` nginx takes the first block of a socket. */
+function firstsOf(servers: readonly SiteDirective[]): ReadonlySet<SiteDirective> {
+  const sockets = servers.flatMap((server) => placesOf(server).map((place) => ({ server, place })))
+  const bySocket = Map.groupBy(sockets, ({ place: { address, port } }) => `${address} ${port}`)
+  const firsts = [...bySocket.values()].flatMap((some) =>
+    some.some(({ place }) => place.isDefault) ? [] : some.slice(0, 1).map(({ server }) => server),
+  )
+  return new Set(firsts)
 }
 
 /** Reads files with all that they include. A file that is not read is reported, and marked where it would stand. */

@@ -34,7 +34,13 @@ function enable(name: string, text: string): void {
 }
 
 interface Report {
-  readonly hosts: readonly { host: string; adoptable: boolean; lost: unknown[]; refused: unknown[] }[]
+  readonly hosts: readonly {
+    readonly host: string
+    readonly adoptable: boolean
+    readonly changed: readonly { readonly directive: string }[]
+    readonly lost: readonly unknown[]
+    readonly refused: readonly unknown[]
+  }[]
   readonly unreadable: readonly { file: string }[]
 }
 
@@ -120,6 +126,7 @@ describe('import npm', () => {
   test('reports every name of the database', async () => {
     const { hosts } = await report('npm', file)
     const seen = hosts.map(({ host, adoptable, lost, refused }) => [host, adoptable, lost.length, refused.length])
+    expect(hosts[0]?.changed.map(({ directive }) => directive)).toEqual(['proxy_host', 'allow_websocket_upgrade'])
     expect(seen).toEqual([
       ['a.example.test', true, 0, 0],
       ['b.example.test', true, 0, 0],

@@ -17,6 +17,7 @@ async function judged(http: string, inServer = '', headers = HEADERS) {
     servers: directives.filter(isServer),
     http: directives.filter((each) => !isServer(each)),
     upstreams: new Map(),
+    firsts: new Set<never>(),
     unreadable: [],
   }
   const world = {

@@ -248,6 +248,28 @@ describe('a hand-written site', () => {
     expect(told(listening('listen 80', ['10.0.0.1', '2001:db8::1']).changed)).toMatchObject([{ directive: 'listen' }])
   })
 
+  test('tells that a path without its last slash is not redirected any more', () => {
+    const pass = '{ proxy_pass http://192.168.45.25:3000; proxy_set_header Host $host; }'
+    const changedWith = (location: string) =>
+      judged(site('', location)).changed.filter(({ directive }) => directive === 'location')
+    expect(changedWith(`location /api/ ${pass}`)).toHaveLength(1)
+    expect(changedWith(`location = /api/ ${pass}`)).toEqual([])
+    expect(changedWith(`location /api ${pass}`)).toEqual([])
+  })
+
+  test.each([
+    ['server_tokens off;', 'answer server'],
+    ['charset utf-8;', 'answer content-type'],
+    ['proxy_hide_header X-Powered-By;', 'answer x-powered-by'],
+    ['add_header X-Own 1;', 'answer x-own'],
+  ])('with %s tells of no other header of answers', (text, answer) => {
+    const [server] = readSite('/site', site(text), () => [])
+    const { told: words } = judgeSite(HOST, server ? [server] : [], {
+      ...{ ports: { http: 80, https: 443 }, upstreams: new Map(), serverAt: () => '25' },
+    })
+    expect([...words].filter((word) => word.startsWith('answer '))).toEqual([answer])
+  })
+
   test('says of a header that the backend does not get that visitors can send it', () => {
     const { lost } = judged(site('proxy_set_header X-Shop 1;'))
     expect(lost.map(({ sentence }) => sentence)).toEqual([expect.stringContaining('visitors can send it themselves')])

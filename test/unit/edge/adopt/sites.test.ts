@@ -157,6 +157,21 @@ test('a host with an underscore is listed, and cannot be adopted', () => {
   expect(judgedAt(folder)['my_shop.example.test']).toMatchObject([{ directive: 'server' }])
 })
 
+test('the first block of a socket is its default server, unless another one says so', () => {
+  const toldIn = (last: string) => {
+    const folder = written({
+      'nginx.conf': 'http { include sites/*; }',
+      ...{ 'sites/a': server('a.example.test'), 'sites/b': server('b.example.test'), 'sites/c': last },
+    })
+    const sites = sitesOfEdge({ config: join(folder, 'nginx.conf'), folder: join(folder, 'drawbridge') })
+    const isTold = (host: string) =>
+      judgeHost(host, sites, WORLD).adoption.changed.some(({ sentence }) => sentence.includes('the first block'))
+    return ['a.example.test', 'b.example.test'].filter(isTold)
+  }
+  expect(toldIn('')).toEqual(['a.example.test'])
+  expect(toldIn('server { listen 80 default_server; return 444; }')).toEqual([])
+})
+
 describe('a program in Lua', () => {
   const LUA = 'access_by_lua_block { if ngx.var.arg_x == "}" then ngx.exit(403) end -- it\'s }\n }'
 
