@@ -13,10 +13,10 @@ const CONNECT =
 /** Prints why a command failed and what to do next, never a stack trace. Returns the exit code. */
 export function endWith(error: unknown, json: boolean): number {
   const { problem, exitCode } = ending(error, json)
-  if (json) standardOutput().print(JSON.stringify(problem, null, 2))
+  if (json) standardOutput().print(...JSON.stringify(problem, null, 2).split('\n'))
   else {
     const screen = screenOn(process.stderr, process.env)
-    screen.print(...('title' in problem ? refusalLines(problem, screen) : [`drawbridge: ${problem.detail}`]))
+    screen.print(...('title' in problem ? refusalLines(problem, screen) : `drawbridge: ${problem.detail}`.split('\n')))
   }
   return exitCode
 }

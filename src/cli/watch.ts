@@ -7,7 +7,6 @@ import { type HostView, statusLines } from './views/status.ts'
 
 /** Changes within this time are drawn together. */
 const DRAW_EVERY_MS = 250
-const HOME_AND_CLEAR = '\u001b[H\u001b[2J'
 
 /** Shows the state of the hosts until it is interrupted. Reconnects when the service restarts. */
 export async function watchHosts(api: DrawbridgeClient, query: HostsQuery, json: boolean): Promise<void> {
@@ -33,7 +32,7 @@ function redraw(api: DrawbridgeClient, query: HostsQuery, screen: Screen): View 
     last = api.clock.now()
     isDue = false
     const body = await api.hosts({ ...query, limit: String(Math.max(1, (process.stdout.rows || 24) - 5)) })
-    screen.print(`${HOME_AND_CLEAR}${statusLines(body, screen).join('\n')}`)
+    screen.redraw(...statusLines(body, screen))
   }
   return {
     refresh,

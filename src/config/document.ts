@@ -101,11 +101,17 @@ export class ConfigDocument {
     )
   }
 
-  #takeList(schema: TSchema & { readonly items: TSchema }, node: Node, place: Place): unknown {
+  #takeList(
+    schema: TSchema & { readonly items: TSchema; readonly minItems?: number },
+    node: Node,
+    place: Place,
+  ): unknown {
     if (!isSeq(node)) {
-      this.#fault(node, place, `is not valid. Allowed: a list of ${allowedBy(schema.items)}.`)
+      this.#fault(node, place, `is not valid. Allowed: ${allowedBy(schema)}.`)
       return undefined
     }
+    if (node.items.length < (schema.minItems ?? 0))
+      this.#fault(node, place, `is empty. Set it to ${allowedBy(schema)}.`)
     return node.items.map((item, index) => this.#take(schema.items, item as Node, [...place, index]))
   }
 
@@ -136,7 +142,10 @@ export class ConfigDocument {
   }
 }
 
-const allowedBy = (schema: TSchema): string => String((schema as { readonly allowed?: string }).allowed ?? 'settings')
+const allowedBy = (schema: TSchema): string =>
+  Type.IsArray(schema)
+    ? `a list of ${allowedBy(schema.items)}`
+    : String((schema as { readonly allowed?: string }).allowed ?? 'settings')
 
 const nameOf = (place: Place): string =>
   place.length === 0

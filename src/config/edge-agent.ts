@@ -17,7 +17,7 @@ export interface EdgeAgentConfig {
     readonly addresses: readonly string[]
     readonly ports: readonly (readonly [number, number])[]
   }
-  /** The zones of the hosts that services may have entries for. */
+  /** The zones of the hosts that services may have entries for. Empty in a file of a former version: then no new entry is taken. */
   readonly zones: readonly string[]
   /** Whether services may take hand-written sites of this nginx under management. */
   readonly adopt: { readonly enabled: boolean }
@@ -42,7 +42,7 @@ export const edgeAgentSchema = (folder: string) =>
       }),
       ports: Type.Array(value.portRange, { default: ['80', '443', '1024-65535'] }),
     }),
-    zones: Type.Array(value.dnsName('names of zones, such as example.test')),
+    zones: Type.Optional(Type.Array(value.dnsName('names of zones, such as example.test'), { minItems: 1 })),
     options: namedFilesSchema(folder),
     adopt: Type.Object({ enabled: value.truth(false) }),
     socket: Type.Optional(
@@ -65,13 +65,14 @@ export const loadEdgeAgentConfig = (file: string): EdgeAgentConfig => readEdgeAg
 /** Throws one ConfigError with all faults. */
 export function readEdgeAgentConfig(text: string, file: string): EdgeAgentConfig {
   const document = new ConfigDocument(text, file)
-  const { nginx, socket, listen, options, ...settings } = document.read(edgeAgentSchema(dirname(file)))
+  const { nginx, socket, listen, options, zones = [], ...settings } = document.read(edgeAgentSchema(dirname(file)))
   if (!socket && !listen)
     document.refuse(['socket'], 'is missing. Set socket, listen, or both: otherwise no service can reach the agent.')
   const named = checkNamedFiles(options, document)
   document.assertSound()
   return deepFreeze({
     ...settings,
+    zones,
     socket: socket && { path: socket.path, group: socket.group },
     listen,
     nginx: { ...nginx, prefix: nginx.prefix, listen: nginx.listen ?? [nginx.address], named },

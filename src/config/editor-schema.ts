@@ -22,7 +22,11 @@ function schemaOf(schema: TSchema): JsonSchema {
     const members = Object.values(schema.patternProperties)
     return { type: 'object', additionalProperties: members[0] ? schemaOf(members[0]) : true }
   }
-  if (Type.IsArray(schema)) return { type: 'array', items: schemaOf(schema.items), ...defaultOf(schema) }
+  if (Type.IsArray(schema)) {
+    const { minItems } = schema as JsonSchema
+    const least = minItems === undefined ? {} : { minItems }
+    return { type: 'array', items: schemaOf(schema.items), ...least, ...defaultOf(schema) }
+  }
   const { allowed, ...rules } = schema as JsonSchema
   return { ...rules, description: allowed }
 }

@@ -55,5 +55,5 @@ function fullName(host: string, zones: readonly string[]): string {
 /** The first line is a comment, so that the output is a configuration file. */
 export const entryLines = ({ host, server, path, line, text }: ShownEntry): string[] => [
   `# ${host} on edge ${server}: ${path}${line === null ? '' : `, line ${line}`}`,
-  text.replace(/\n$/, ''),
+  ...text.replace(/\n$/, '').split('\n'),
 ]

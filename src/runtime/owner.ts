@@ -14,7 +14,7 @@ export async function becomeOwner(
   if (process.getuid?.() !== 0) return
   const parts = partsOf(folder)
   const { uid, gid } = ownerIn(parts)
-  assertOfNobodyElse(parts.slice(0, -1), uid)
+  assertOfNobodyElse(parts, uid)
   assertOfNobodyElse(partsOf(file), uid)
   if (uid === 0) return
   await asRoot()
@@ -48,6 +48,8 @@ function assertOfNobodyElse(parts: readonly PathPart[], owner: number): void {
 
 function become(uid: number, gid: number, path: string): void {
   const user = userWith(uid)
+  // Processes of that user may send it. Without a handler Node would open its debugger to them, and this process has root's terminal.
+  process.on('SIGUSR1', () => undefined)
   try {
     if (user) initgroups(user.name, user.gid)
     else process.setgroups?.([])
@@ -58,7 +60,7 @@ function become(uid: number, gid: number, path: string): void {
     const why = error instanceof Error ? error.message : String(error)
     throw new Error(
       `${path} belongs to ${user?.name ?? `user ${uid}`}, and this process cannot become that user (${why}). ` +
-        `Run: runuser -u ${user?.name ?? `#${uid}`} -- drawbridge …`,
+        `Run: setpriv --reuid ${uid} --regid ${user?.gid ?? gid} ${user ? '--init-groups' : '--clear-groups'} drawbridge …`,
     )
   }
 }
@@ -66,6 +68,7 @@ function become(uid: number, gid: number, path: string): void {
 /** The types of Node do not have it. */
 function initgroups(user: string, gid: number): void {
   if ('initgroups' in process && typeof process.initgroups === 'function') process.initgroups(user, gid)
+  else process.setgroups?.([gid])
 }
 
 /** Undefined: the machine has no user with this number. */

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
+import { printableText } from './screen.ts'
 
 /** The options of every command that acts on this machine. */
 export interface Configured {
@@ -35,7 +36,9 @@ export async function confirm({ question, action, yes }: Confirmation): Promise<
     terminal.once('SIGINT', () => terminal.close())
     terminal.once('close', () => resolve(LEFT))
   })
-  const answer = await Promise.race([terminal.question(`${question} [y/N] `), left]).finally(() => terminal.close())
+  const answer = await Promise.race([terminal.question(`${printableText(question)} [y/N] `), left]).finally(() =>
+    terminal.close(),
+  )
   if (answer === LEFT) process.stderr.write('\n')
   if (!/^y(es)?$/i.test(answer.trim())) throw new Declined('Nothing was changed.')
 }

@@ -19,7 +19,7 @@ export type Format = (typeof FORMATS)[number]
 export async function printAs(output: Output, format: Format | undefined): Promise<void> {
   const { body, lines, names = [], exitCode } = output
   const screen = standardOutput()
-  if (format === 'yaml') screen.print((await import('yaml')).stringify(body).trimEnd())
+  if (format === 'yaml') screen.print(...(await import('yaml')).stringify(body).trimEnd().split('\n'))
   else if (format === 'name') screen.print(...names)
   else if (format === 'wide') screen.print(...lines({ ...screen, columns: Number.POSITIVE_INFINITY, isWide: true }))
   else print({ body, lines }, format === 'json')
@@ -29,7 +29,7 @@ export async function printAs(output: Output, format: Format | undefined): Promi
 /** Prints one JSON document with `--json`, lines otherwise. */
 export function print({ body, lines, exitCode }: Output, json: boolean | undefined): void {
   const screen = standardOutput()
-  if (json) screen.print(JSON.stringify(body, null, 2))
+  if (json) screen.print(...JSON.stringify(body, null, 2).split('\n'))
   else screen.print(...lines(screen))
   if (exitCode !== undefined) process.exitCode = exitCode
 }

@@ -9,6 +9,7 @@ const CODES: Readonly<Record<Tone, readonly [number, number]>> = {
   strong: [1, 22],
 }
 
+const HOME_AND_CLEAR = '\u001b[H\u001b[2J'
 const ERASE_LINE = '\r\u001b[K'
 
 /** What `paint` writes. No other sequence reaches a terminal. */
@@ -22,8 +23,15 @@ const UNPRINTABLE = '[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]'
  */
 const printable = (text: string, colours: boolean): string =>
   text.replaceAll(new RegExp(colours ? `${PAINT}|${UNPRINTABLE}` : UNPRINTABLE, 'gu'), (found) =>
-    found === '\n' || found === '\t' || found.endsWith('m') ? found : codeUnits(found),
+    found === '\t' || found.endsWith('m') ? found : codeUnits(found),
   )
+
+/** The same for a text of several lines, without colours. */
+export const printableText = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => printable(line, false))
+    .join('\n')
 
 const codeUnits = (text: string): string =>
   Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')
@@ -36,7 +44,10 @@ export interface Screen {
   /** Tables show every column that they have. */
   readonly isWide?: boolean
   paint(tone: Tone, text: string): string
+  /** One line for each text: a line break in it is shown as an escape. */
   print(...lines: readonly string[]): void
+  /** The lines alone, on a terminal that is cleared first. */
+  redraw(...lines: readonly string[]): void
   /**
    * Shows one line below the printed lines, in place of the one shown before; an empty text erases it. Does nothing
    * without a terminal that can erase a line. The line must be shorter than the screen is wide.
@@ -52,6 +63,7 @@ export function screenOn(stream: NodeJS.WriteStream, environment: Environment): 
   const isSmart = isTerminal && environment.TERM !== 'dumb'
   const colours = isSmart && !environment.NO_COLOR
   let progress = ''
+  const textOf = (lines: readonly string[]) => lines.map((line) => `${printable(line, colours)}\n`).join('')
   return {
     columns: isTerminal ? Math.max(stream.columns || 80, 40) : Number.POSITIVE_INFINITY,
     isTerminal,
@@ -62,7 +74,11 @@ export function screenOn(stream: NodeJS.WriteStream, environment: Environment): 
     print(...lines) {
       const erased = progress === '' ? '' : ERASE_LINE
       progress = ''
-      stream.write(erased + lines.map((line) => `${printable(line, colours)}\n`).join(''))
+      stream.write(erased + textOf(lines))
+    },
+    redraw(...lines) {
+      progress = ''
+      stream.write(HOME_AND_CLEAR + textOf(lines))
     },
     showProgress(line) {
       if (!isSmart || line === progress) return

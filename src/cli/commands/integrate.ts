@@ -26,7 +26,7 @@ export function addCompletion(program: Command): void {
     .addArgument(new Argument('<shell>', 'the shell').choices(['bash', 'zsh', 'fish']))
     .action(async (shell: 'bash' | 'zsh' | 'fish') => {
       const { completionFor, vocabularyOf } = await import('../completion.ts')
-      standardOutput().print(completionFor(shell, vocabularyOf(program)))
+      standardOutput().print(...completionFor(shell, vocabularyOf(program)).split('\n'))
     })
   withExample(
     command,

@@ -1,4 +1,5 @@
 import type { EdgeAgentConfig } from '../../config/edge-agent.ts'
+import { NO_ZONES } from '../../edge/agent/acceptance.ts'
 import { type Agent, edgeAgent } from '../../edge/agent/agent.ts'
 import { SecureListener } from '../../edge/agent/secure-listener.ts'
 import { agentServer, closeServer, type ServerParts } from '../../edge/agent/server.ts'
@@ -28,6 +29,7 @@ export function composeAgent(config: EdgeAgentConfig, log: Log): RunningAgent {
   const identity = config.listen && new AgentIdentity(config.stateDir, server)
   const release = ownFolder(settings.folder)
   const crashPoint = crashAt(process.env.DRAWBRIDGE_CRASH_AT, process.env.DRAWBRIDGE_STOP_AT, AGENT_CRASH_POINTS)
+  if (zones.length === 0) log.warn({ event: 'edge_without_zones', server }, `${NO_ZONES}.`)
   const agent = edgeAgent({
     settings,
     targets,
@@ -35,7 +37,7 @@ export function composeAgent(config: EdgeAgentConfig, log: Log): RunningAgent {
     adopts: config.adopt.enabled,
     identity,
     version: VERSION,
-    examine: (edge) => examine(edge, settings),
+    examine: async (edge) => [...(await examine(edge, settings)), ...zoneFindings(zones)],
     onUnexpected: (error) =>
       log.error({ event: 'edge_change_failed', err: error }, 'A change failed for a reason that is not known.'),
     reached: (point) => crashPoint(`agent change ${point}`),
@@ -48,6 +50,9 @@ export function composeAgent(config: EdgeAgentConfig, log: Log): RunningAgent {
     clock: systemClock,
   }
 }
+
+const zoneFindings = (zones: readonly string[]) =>
+  zones.length > 0 ? [] : [{ subject: 'edge.yaml', status: 'fault', sentence: `${NO_ZONES}.` } as const]
 
 async function examine(edge: Edge, settings: EdgeSettings) {
   const { config, folder, binary, pidFile } = settings

@@ -4,7 +4,16 @@ import { isInZone } from '../../model/dns-name.ts'
 import { escapeText } from '../../model/escape-text.ts'
 import { LruCache } from '../../primitives/lru-cache.ts'
 import { CERTIFICATE_KINDS } from '../config/gathered.ts'
-import { isOutside, MAX_PARTS, type Path, parsePath, pemFile } from '../config/layout.ts'
+import {
+  blockFile,
+  isOutside,
+  linesFile,
+  MAX_PARTS,
+  type Path,
+  parsePath,
+  pemFile,
+  releasedFile,
+} from '../config/layout.ts'
 import { readEntry } from '../config/read-entry.ts'
 import { certificateId, idInEntry, pemInPart, renderPair } from '../config/render-certificate.ts'
 import type { Listening } from '../config/sockets.ts'
@@ -26,7 +35,7 @@ interface AcceptanceParts {
   readonly listening: () => Promise<Listening>
   readonly targets: AllowedTargets
   readonly present: PresentGeneration
-  readonly edge: Pick<Edge, 'releasedFiles'>
+  readonly edge: Pick<Edge, 'releasedFiles' | 'fencesOf'>
   readonly sites: Pick<AgentSites, 'fault'>
   readonly outside: Pick<OutsideFiles, 'note' | 'isOurs'>
   /** The zones of the hosts that entries may be for. */
@@ -34,6 +43,9 @@ interface AcceptanceParts {
 }
 
 const MOST_PAIRS_KNOWN = 200
+
+export const NO_ZONES =
+  'edge.yaml has no zones, so no new host is taken. Add the zones that its services expose, such as zones: [example.test], and restart the agent'
 
 /**
  * Decides which files an agent takes from a service. The service may be in the hands of somebody else, so no text of nginx's language
@@ -66,6 +78,14 @@ export class Acceptance {
     }
     const { present, outside } = this.#parts
     await outside.note(files, (path) => hashOfFound(path, present.look(path)).hash)
+  }
+
+  /** A fence is kept for ever, so only hosts that may have entries get one, and those that have one. */
+  async assertFenceable(hosts: readonly string[]): Promise<void> {
+    const foreign = hosts.filter((host) => this.#zoneFault(host) !== undefined && !this.#isServed(host))
+    const known = new Set((await this.#parts.edge.fencesOf(foreign)).map(({ host }) => host))
+    const refusedHost = foreign.find((host) => !known.has(host))
+    if (refusedHost !== undefined) throw refused(refusedHost, this.#zoneFault(refusedHost) ?? '')
   }
 
   /** What stood in a generation that is kept is put back by an undo. */
@@ -116,8 +136,9 @@ export class Acceptance {
   async #entryFault(host: string, path: string, content: string): Promise<string | undefined> {
     const record = readEntry(host, path, content, await this.#parts.listening())
     if (!record) return 'It is not an entry as Drawbridge writes it'
-    const { targets, zones } = this.#parts
-    if (!zones.some((zone) => isInZone(host, zone))) return 'The host is in none of the zones of edge.yaml'
+    const { targets } = this.#parts
+    const outOfZones = this.#zoneFault(host)
+    if (outOfZones !== undefined) return outOfZones
     const isAllowed = (target: string) => {
       const endpoint = parseEndpoint(target.replace(/^https?:\/\//, ''), 0)
       return (
@@ -130,7 +151,20 @@ export class Acceptance {
     return other === undefined ? undefined : `${other} is not among the targets of edge.yaml`
   }
 
+  #zoneFault(host: string): string | undefined {
+    const { zones } = this.#parts
+    if (zones.some((zone) => isInZone(host, zone))) return undefined
+    return zones.length === 0 ? NO_ZONES : 'The host is in none of the zones of edge.yaml'
+  }
+
+  /** A host that is served here is renewed, released and removed, whatever the zones are. */
+  #isServed(host: string): boolean {
+    return [linesFile(host), blockFile(host)].some((path) => this.#parts.present.content(path) !== null)
+  }
+
   #certificateEntryFault(host: string, content: string, contents: Contents): string | undefined {
+    const outOfZones = this.#zoneFault(host)
+    if (outOfZones !== undefined && !this.#isServed(host)) return outOfZones
     const id = idInEntry(content)
     if (id === undefined || content !== `${host} ${id};\n`) return 'It names no pair'
     const leaf = this.#leafOf(id, contents)
@@ -160,6 +194,7 @@ export class Acceptance {
 
   /** What is released is what stands here: the text is made anew and compared. */
   async #releasedFault(host: string, path: string, content: string, contents: Contents): Promise<string | undefined> {
+    if (typeof contents.get(releasedFile(host, 'conf')) !== 'string') return 'It comes without the block of the host'
     const pair = releasedPair(host, contents)
     if (pair && typeof pair !== 'string' && !isForHost(pair.leaf, host)) return 'The certificate is not for this host'
     if (!path.endsWith('.conf')) return typeof pair === 'string' ? pair : pair ? undefined : 'It has no counterpart'

@@ -97,7 +97,7 @@ export function edgeAgent(parts: AgentParts): Agent {
       preflight: ({ host, tls }) => preflight.check(hostIn(host), tls),
       ...replacing(parts.identity),
       ...writing(edge, acceptance, preparation),
-      ...standing(edge, present),
+      ...standing(edge, present, parts.version),
       'find-site': async (asked) => sites.find({ ...asked, host: hostIn(asked.host) }),
       'taken-out': ({ host, planId, expected }) => sites.takenOut(hostIn(host), planIn(planId), expected),
       ...looking(settings, { view, reader }),
@@ -171,7 +171,7 @@ const writing = (
     return NOTHING
   },
   fence: async (fences) => {
-    for (const { host } of fences) hostIn(host)
+    await acceptance.assertFenceable(fences.map(({ host }) => hostIn(host)))
     await edge.raiseFence(fences)
     return NOTHING
   },
@@ -189,6 +189,7 @@ const writing = (
 const standing = (
   edge: Edge,
   present: PresentGeneration,
+  version: string,
 ): Some<
   'generation' | 'list' | 'stray' | 'fences-of' | 'hash' | 'read' | 'removals' | 'unused-certificates' | 'released'
 > => ({
@@ -197,7 +198,7 @@ const standing = (
   stray: () => edge.stray(),
   'fences-of': (hosts) => edge.fencesOf(hosts.map(hostIn)),
   hash: (paths) => edge.hashFiles(pathsIn(paths)),
-  read: (paths) => edge.read(readableIn(paths)),
+  read: (paths) => edge.read(readableIn(paths, version)),
   removals: async ({ host, wanted, certificate }) => {
     hostIn(host)
     const named = new Set(pathsIn(wanted))
@@ -340,10 +341,13 @@ function pathsIn(paths: readonly string[]): readonly string[] {
 }
 
 /** Keys go to an edge and never come back, and files beside its folder are not the service's. */
-function readableIn(paths: readonly string[]): readonly string[] {
+function readableIn(paths: readonly string[], version: string): readonly string[] {
   const kept = pathsIn(paths).find((path) => isSecret(path) || isOutside(path))
   if (kept === undefined) return paths
-  throw new InvalidMessage(`${escapeText(kept)} is not read: keys, and files outside the edge's folder, stay there.`)
+  throw new InvalidMessage(
+    `${escapeText(kept)} is not read: keys, and files outside the edge's folder, stay there. Services of former versions ask for ` +
+      `them: upgrade the service to the version of this agent, ${version}.`,
+  )
 }
 
 const keyStays = (host: string): EdgeFault =>

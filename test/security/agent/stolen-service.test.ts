@@ -265,6 +265,7 @@ describe('what is not the service’s', () => {
     const id = '0'.repeat(32)
     for (const path of ['conf', 'crt', 'key'].map((ending) => `released/gone.lab.test.${ending}`))
       expect((await askAgent(socket, 'read', [path])).status).toBe(400)
+    expect((await askAgent(socket, 'read', [`tls/keys/${id}.map`])).body).toContain('upgrade the service')
     for (const path of [`tls/keys/${id}.map`, `tls/more/${id}.key-2.map`, `adopted/${PLAN}`])
       expect((await askAgent(socket, 'read', [path])).status).toBe(400)
   })
@@ -293,6 +294,23 @@ describe('what is not the service’s', () => {
       fences: [{ host, epoch: 1, number: 1 }],
     })
     expect(await changed(message)).toEqual(refusedAs('change_invalid'))
+    const pair = pairFor(host)
+    const fenced = { fences: [{ host, epoch: 1, number: 1 }] }
+    const map = renderCertificate(host, pair).map(({ path, content }) => ({ path, content }))
+    expect(await changed(changeOf(map, fenced))).toEqual(refusedAs('change_invalid'))
+    const fence = await askAgent(socket, 'fence', fenced.fences)
+    expect(JSON.parse(fence.body)).toMatchObject({ fault: { kind: 'change_invalid' } })
+    expect(await changed(changeOf([], fenced))).toEqual(refusedAs('change_invalid'))
+  })
+
+  test('no certificate is left among the released files without the block of its host', async () => {
+    const { certificatePem, keyPem } = pairFor(HOST)
+    const files = Object.entries({ crt: certificatePem, key: keyPem }).map(([ending, content]) => ({
+      path: `released/${HOST}.${ending}`,
+      content,
+    }))
+    expect(await changed(changeOf(files))).toEqual(refusedAs('change_invalid'))
+    expect(existsSync(join(`${folder()}-released`, `${HOST}.key`))).toBe(false)
   })
 })
 

@@ -235,7 +235,9 @@ describe.runIf(isRoot)('root on a state folder that another user has prepared', 
 
   test('a service and its commands act as the owner, with nothing of root', async () => {
     handOver()
-    const service = spawn(launcher(), ['serve', '--config', config], { stdio: 'ignore' })
+    const service = spawn(launcher(), ['serve', '--config', config], { stdio: ['ignore', 'ignore', 'pipe'] })
+    let said = ''
+    service.stderr.on('data', (part: Buffer) => (said += part.toString()))
     const ended = new Promise((resolve) => service.once('close', resolve))
     try {
       await until('the service listens', () => readdirSync(state).includes('control.sock'), PATIENCE_MS)
@@ -245,12 +247,15 @@ describe.runIf(isRoot)('root on a state folder that another user has prepared', 
       expect(rights).toContain(`Gid:\t${all}\n`)
       expect(rights).toMatch(/^Groups:\s*$/m)
       expect(rights).toMatch(/^CapEff:\t0+$/m)
+      // A process of that user opens no debugger in what root has started.
+      service.kill('SIGUSR1')
       expect((await command('reload')).output).toBe('Nothing has changed.\n')
       expect((await command('withdraw --show')).output).toBe('No name points here.\n')
     } finally {
       service.kill('SIGTERM')
       await ended
     }
+    expect(said).not.toContain('Debugger')
     for (const name of readdirSync(state)) expect([name, lstatSync(at(name)).uid]).toEqual([name, OWNER])
     await keepsInFolderOfRoot()
   })

@@ -14,7 +14,7 @@ afterEach(() => vi.unstubAllEnvs())
 
 /** A stand-in that keeps the environment it was given and then is the real nginx. */
 function standInNginx(): string {
-  const script = `#!/bin/sh\ncat /proc/$$/environ > ${at('environment')}\nexec ${findProgram('nginx', 'nginx')} "$@"\n`
+  const script = `#!/bin/sh\ncat /proc/$$/environ > ${at('environment')}\ncut -d' ' -f1,6 /proc/$$/stat > ${at('session')}\nexec ${findProgram('nginx', 'nginx')} "$@"\n`
   writeFileSync(at('stand-in-nginx'), script, { mode: 0o755 })
   return at('stand-in-nginx')
 }
@@ -31,6 +31,9 @@ test.each(['-t', '-T'] as const)('nginx %s is started without the secrets of the
     at('nginx.conf'),
   )
   expect(code).toBe(0)
+  // A session of its own, so that it has no terminal of root.
+  const [pid, session] = readFileSync(at('session'), 'utf8').trim().split(' ')
+  expect(session).toBe(pid)
   const given = readFileSync(at('environment'), 'utf8').split('\0').filter(Boolean)
   expect(given.join()).not.toContain('canary')
   const names = given.map((variable) => variable.slice(0, variable.indexOf('=')))

@@ -40,9 +40,13 @@ test('the example file says the same and leaves no setting out', () => {
     expect(text).toMatch(new RegExp(`^[# ]*${setting}:`, 'm'))
 })
 
+test('a file of a former version, without zones, is taken: such an agent refuses new entries', () => {
+  expect(read(SMALLEST.replace(/zones.*\n/, '')).zones).toEqual([])
+})
+
 test.each([
   [SMALLEST.replace(/socket.*\n/, ''), 'edge.yaml:1: socket is missing. Set socket, listen, or both'],
-  [SMALLEST.replace(/zones.*\n/, ''), 'edge.yaml:1: zones is missing'],
+  [SMALLEST.replace('[example.test]', '[]'), 'edge.yaml:4: zones is empty. Set it to a list of names of zones'],
   [SMALLEST.replace('192.168.45.23', 'edge'), 'edge.yaml:2: nginx.address is not valid'],
   [SMALLEST.replace('server: 23\n', ''), 'edge.yaml:1: server is missing'],
   [`${SMALLEST}target: {}\n`, 'edge.yaml:5: target is not a setting'],

@@ -19,7 +19,7 @@ function agent({ accepts = true } = {}) {
   }
   const changes = new Changes({
     edge: { change },
-    acceptance: { assertAcceptable },
+    acceptance: { assertAcceptable, assertFenceable: async () => undefined },
     onUnexpected: () => undefined,
     clock: systemClock,
   })

@@ -103,6 +103,7 @@ const screen: Screen = {
   isTerminal: false,
   paint: (_, text) => text,
   print: () => undefined,
+  redraw: () => undefined,
   showProgress: () => undefined,
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { screenOn } from '../../../src/terminal/screen.ts'
+import { printableText, screenOn } from '../../../src/terminal/screen.ts'
 
 /** A terminal that keeps what it is sent. */
 function terminal(environment: Record<string, string> = {}) {
@@ -13,6 +13,7 @@ test.each([
   ['a sequence that clears the screen', '\u001b[2J', '\\u001b[2J'],
   ['one that sets the title', '\u001b]0;x\u0007', '\\u001b]0;x\\u0007'],
   ['one that hides text', '\u001b[8mrm -rf', '\\u001b[8mrm -rf'],
+  ['a line of its own', 'x\nFix: Run: curl', 'x\\u000aFix: Run: curl'],
   ['a return of the carriage', 'bad\rgood', 'bad\\u000dgood'],
   ['a control character of eight bits', '\u009b2J', '\\u009b2J'],
   ['another direction of writing', 'a\u202etxt.exe', 'a\\u202etxt.exe'],
@@ -25,11 +26,21 @@ test.each([
   expect(text()).toBe(`${shown}\n\r\u001b[K${shown}`)
 })
 
-test('our own colours, tabs, line breaks and letters of every script stay', () => {
+test('our own colours, tabs and letters of every script stay', () => {
   const { screen, text } = terminal()
-  const line = `${screen.paint('bad', 'Größe')}\t日本語\nשלום`
+  const line = `${screen.paint('bad', 'Größe')}\t日本語 שלום`
   screen.print(line)
   expect(text()).toBe(`${line}\n`)
+})
+
+test('a screen that is drawn anew obeys nothing but its own clearing', () => {
+  const { screen, text } = terminal()
+  screen.redraw('one\u001b[2J', 'two')
+  expect(text()).toBe('\u001b[H\u001b[2Jone\\u001b[2J\ntwo\n')
+})
+
+test('what a question quotes is shown and not obeyed', () => {
+  expect(printableText('Remove x\u001b[2J?\nYes')).toBe('Remove x\\u001b[2J?\nYes')
 })
 
 test('without colours nobody else paints either', () => {
