@@ -23,7 +23,7 @@ function schemaOf(schema: TSchema): JsonSchema {
     return { type: 'object', additionalProperties: members[0] ? schemaOf(members[0]) : true }
   }
   if (Type.IsArray(schema)) {
-    const { minItems } = schema as JsonSchema
+    const { minItems }: { readonly minItems?: number } = schema
     const least = minItems === undefined ? {} : { minItems }
     return { type: 'array', items: schemaOf(schema.items), ...least, ...defaultOf(schema) }
   }
