@@ -22,11 +22,8 @@ function schemaOf(schema: TSchema): JsonSchema {
     const members = Object.values(schema.patternProperties)
     return { type: 'object', additionalProperties: members[0] ? schemaOf(members[0]) : true }
   }
-  if (Type.IsArray(schema)) {
-    const { minItems }: { readonly minItems?: number } = schema
-    const least = minItems === undefined ? {} : { minItems }
-    return { type: 'array', items: schemaOf(schema.items), ...least, ...defaultOf(schema) }
-  }
+  if (Type.IsArray(schema))
+    return { type: 'array', items: schemaOf(schema.items), ...leastOf(schema), ...defaultOf(schema) }
   const { allowed, ...rules } = schema as JsonSchema
   return { ...rules, description: allowed }
 }
@@ -48,4 +45,5 @@ function isRequired(schema: TSchema): boolean {
   return !Type.IsObject(schema) || Object.values(schema.properties).some(isRequired)
 }
 
+const leastOf = (schema: TSchema): JsonSchema => ('minItems' in schema ? { minItems: schema.minItems } : {})
 const defaultOf = (schema: TSchema): JsonSchema => ('default' in schema ? { default: schema.default } : {})
