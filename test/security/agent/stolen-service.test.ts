@@ -366,7 +366,7 @@ describe('hand-written sites', () => {
     await writeSites(lab, [{ host: SITE, style: 0 }])
     file = siteFile(lab.description.edges.primary, SITE)
     const text = readFileSync(file, 'utf8')
-    writeFileSync(file, text.replace('location / {', 'location / { proxy_set_header X-Key s3cret;'))
+    writeFileSync(file, text.replace('location / {', 'location / { proxy_set_header X-Colour s3cret;'))
   }, 60_000)
 
   const ownRecord = async (): Promise<string> => {
