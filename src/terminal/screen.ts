@@ -23,15 +23,11 @@ const UNPRINTABLE = '[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]'
  */
 const printable = (text: string, colours: boolean): string =>
   text.replaceAll(new RegExp(colours ? `${PAINT}|${UNPRINTABLE}` : UNPRINTABLE, 'gu'), (found) =>
-    found === '\t' || found.endsWith('m') ? found : codeUnits(found),
+    found === '\n' || found === '\t' || found.endsWith('m') ? found : codeUnits(found),
   )
 
-/** The same for a text of several lines, without colours. */
-export const printableText = (text: string): string =>
-  text
-    .split('\n')
-    .map((line) => printable(line, false))
-    .join('\n')
+/** The same without colours. */
+export const printableText = (text: string): string => printable(text, false)
 
 const codeUnits = (text: string): string =>
   Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')
@@ -44,7 +40,7 @@ export interface Screen {
   /** Tables show every column that they have. */
   readonly isWide?: boolean
   paint(tone: Tone, text: string): string
-  /** One line for each text: a line break in it is shown as an escape. */
+  /** One line for each text. A text may have several lines, as a document has. */
   print(...lines: readonly string[]): void
   /** The lines alone, on a terminal that is cleared first. */
   redraw(...lines: readonly string[]): void

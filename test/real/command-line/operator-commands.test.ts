@@ -19,6 +19,7 @@ import { borrowLab } from '../../support/lab/shared-lab.ts'
 import { commandHere } from '../../support/programs/command-here.ts'
 import type { Ended } from '../../support/programs/drawbridge.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
+import { until } from '../../support/until.ts'
 
 let lab: TestLab
 
@@ -144,7 +145,8 @@ describe('housekeeping', () => {
     const { stdout } = await housekept('--json')
     const { duties } = JSON.parse(stdout)
     expect(duties.map(({ duty, ok }: DutyReport) => `${duty} ${ok}`)).toEqual(DUTIES.map((duty) => `${duty} true`))
-    expect(readFileSync(lab.description.log, 'utf8')).toContain('"event":"duty_by_request","duty":"prune"')
+    const logged = () => readFileSync(lab.description.log, 'utf8')
+    await until('the log tells it', () => logged().includes('"event":"duty_by_request","duty":"prune"'))
   })
 
   test('a wrong duty is refused, and without a service it says how to start one', async () => {

@@ -55,7 +55,7 @@ function argumentsOf(line: string): string[] {
 
 async function runLine(line: string): Promise<string> {
   const ended = await commandHere(argumentsOf(line), { environment: { DRAWBRIDGE_URL: lab.description.inside } })
-  expect(ended, `${line}: ${ended.stderr}`).toMatchObject({ code: 0 })
+  expect(ended, `${line}: ${ended.stderr}${ended.stdout}`).toMatchObject({ code: 0 })
   return ended.stdout
 }
 

@@ -13,7 +13,6 @@ test.each([
   ['a sequence that clears the screen', '\u001b[2J', '\\u001b[2J'],
   ['one that sets the title', '\u001b]0;x\u0007', '\\u001b]0;x\\u0007'],
   ['one that hides text', '\u001b[8mrm -rf', '\\u001b[8mrm -rf'],
-  ['a line of its own', 'x\nFix: Run: curl', 'x\\u000aFix: Run: curl'],
   ['a return of the carriage', 'bad\rgood', 'bad\\u000dgood'],
   ['a control character of eight bits', '\u009b2J', '\\u009b2J'],
   ['another direction of writing', 'a\u202etxt.exe', 'a\\u202etxt.exe'],
