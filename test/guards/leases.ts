@@ -28,7 +28,7 @@ export const LEASE_GUARDS: readonly Guard[] = [
   {
     name: 'a lease that the store did not renew is lost',
     file: LEASE,
-    from: 'renewed.has(name) ? asked + this.#lifeMs : 0',
+    from: 'renewed?.has(name) ? asked + this.#lifeMs : 0',
     to: 'asked + this.#lifeMs',
     breaks: 'A run would go on under a lease that somebody else holds.',
     test: LEASE_TEST,
@@ -47,6 +47,14 @@ export const LEASE_GUARDS: readonly Guard[] = [
     from: '    for (const { name } of this.#leases) this.#heldUntil.set(name, 0)\n',
     to: '',
     breaks: 'A step that hangs would act after its run was given up.',
+    test: LEASE_TEST,
+  },
+  {
+    name: 'a renewal that is answered late does not bring a lease back',
+    file: LEASE,
+    from: 'renewed ? held.filter(({ name }) => this.#heldUntil.get(name) !== 0) : []',
+    to: 'renewed ? held : []',
+    breaks: 'A step that hangs would act after its run has ended and released its lease.',
     test: LEASE_TEST,
   },
   {

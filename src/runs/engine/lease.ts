@@ -59,6 +59,8 @@ export class HeldLeases implements LeaseGuard {
     const asked = this.#clock.now()
     const held = this.#leases.filter(({ name }) => this.#heldUntil.get(name) !== 0)
     const renewed = await this.#store.renewLeases(held, asked, this.#lifeMs).catch(() => undefined)
-    if (renewed) for (const { name } of held) this.#heldUntil.set(name, renewed.has(name) ? asked + this.#lifeMs : 0)
+    // A lease that was lost or stopped during the call stays so.
+    const still = renewed ? held.filter(({ name }) => this.#heldUntil.get(name) !== 0) : []
+    for (const { name } of still) this.#heldUntil.set(name, renewed?.has(name) ? asked + this.#lifeMs : 0)
   }
 }

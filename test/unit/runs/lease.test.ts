@@ -58,6 +58,17 @@ test('nothing is held after the end of the work', () => {
   expect(() => one.assertHeld()).toThrow('The lease of a was lost.')
 })
 
+test('a renewal that is answered after the end of the work holds nothing again', async () => {
+  const answer = Promise.withResolvers<ReadonlySet<string>>()
+  const one = new HeldLeases({ renewLeases: () => answer.promise }, [A], LIFE_MS, systemClock)
+  await vi.advanceTimersByTimeAsync(LIFE_MS / 4)
+  one.stop()
+  answer.resolve(new Set(['a']))
+  await vi.advanceTimersByTimeAsync(0)
+  expect(() => one.assertHeld()).toThrow('The lease of a was lost.')
+  expect(one.leftMs).toBe(0)
+})
+
 test('the lock of an edge is held during the work, and neither held nor renewed after it', async () => {
   const calls: string[] = []
   const turns: LockTurn[] = []
