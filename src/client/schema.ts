@@ -4203,7 +4203,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The service answers requests. `degraded`: it refuses some until the problems in `warnings` are fixed. */
+            /** @description The service answers requests. `degraded`: it refuses some, or cannot bring an edge into step, until the problems in `warnings` are fixed. */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -111,7 +111,14 @@ export function composeHttp(config: Config, parts: HttpParts): Promise<App> {
         () => true,
         () => false,
       ),
-    warnings: () => [...parts.debugLogs.warnings, ...parts.preparation.warnings],
+    warnings: () => [
+      ...parts.debugLogs.warnings,
+      ...parts.preparation.warnings,
+      // An edge that is not prepared is told already.
+      ...parts.standings.warnings.flatMap(({ server, sentence }) =>
+        server === config.servers.primary && parts.preparation.warnings.length > 0 ? [] : [sentence],
+      ),
+    ],
     clock,
     log,
     tls: config.listen.tls && readTlsFiles(config.listen.tls),

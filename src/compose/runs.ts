@@ -18,6 +18,7 @@ import type { DnsReader, ZoneRecord } from '../dns/contract.ts'
 import { awaitPropagation, holdsExactly, readSets } from '../dns/read-back.ts'
 import { hostEntry, isCertificateFile, parsePath } from '../edge/config/layout.ts'
 import { EdgeFault, isFenced } from '../edge/contract.ts'
+import { formatEndpoint } from '../model/address.ts'
 import { Fault } from '../model/errors.ts'
 import type { Plan } from '../model/exposure.ts'
 import {
@@ -32,7 +33,7 @@ import {
 import { stepsToApply, stepsToRepair } from '../plan/steps.ts'
 import type { Clock } from '../primitives/clock.ts'
 import { backupShelf } from '../runs/backup-shelf.ts'
-import { Converge } from '../runs/converge.ts'
+import { Converge, type ConvergeParts } from '../runs/converge.ts'
 import { EdgeStandings } from '../runs/edge-standings.ts'
 import type { CrashPoint } from '../runs/engine/crash-points.ts'
 import { EdgeLock } from '../runs/engine/edge-lock.ts'
@@ -46,7 +47,7 @@ import type { EdgeAccesses } from './edges.ts'
 import type { ZoneClients } from './zone-clients.ts'
 
 /** Everything with which a run changes edges, zones, certificates and backups. */
-export interface RunParts extends Omit<StepParts, 'recheck'> {}
+export interface RunParts extends Omit<StepParts, 'recheck'>, Pick<ConvergeParts, 'placeOf'> {}
 
 interface RunPartsSources {
   readonly config: Config
@@ -70,6 +71,10 @@ export function runParts(sources: RunPartsSources): RunParts {
     primary: edges.get(servers.primary)?.edge(edgeLock),
     secondary: servers.secondary === undefined ? undefined : edges.get(servers.secondary)?.edge(edgeLock),
     standings: new EdgeStandings(clock.now),
+    placeOf: (server) => {
+      const { address = '', ports } = edges.get(server)?.environment.edge ?? {}
+      return formatEndpoint({ address, port: ports?.http ?? 80 })
+    },
     edgeLock,
     shelf: backupShelf(
       join(stateDir, 'backups'),

@@ -11,6 +11,9 @@ import type { HostFence } from '../model/run.ts'
 
 export type { FileHash } from '../model/receipt.ts'
 
+/** A name that no host can have. It selects our own server, which says that it is no host, also where another server is the default. */
+export const EDGE_NAME = 'edge.drawbridge.invalid'
+
 /** The server blocks of one exposure. */
 export interface Site {
   readonly host: string

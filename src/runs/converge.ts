@@ -1,4 +1,4 @@
-import { type Edge, EdgeFault } from '../edge/contract.ts'
+import { EDGE_NAME, type Edge, EdgeFault } from '../edge/contract.ts'
 import { Fault, Problem } from '../model/errors.ts'
 import type { Plan, PlanState } from '../model/exposure.ts'
 import type { ComparedEdge } from '../model/host-status.ts'
@@ -13,12 +13,14 @@ import { begin } from './engine/begin.ts'
 import type { Runs } from './engine/runs.ts'
 import type { StepParts } from './steps/context.ts'
 
-interface ConvergeParts extends Pick<StepParts, 'primary' | 'secondary' | 'standings' | 'loadPair'> {
+export interface ConvergeParts extends Pick<StepParts, 'primary' | 'secondary' | 'standings' | 'loadPair'> {
   readonly store: Store
   readonly runs: Runs
   readonly instance: string
   readonly log: Log
   readonly clock: Clock
+  /** Where an edge answers over HTTP, as `address:port`. */
+  readonly placeOf: (server: string) => string
 }
 
 /** A doubtful removal of more hosts than this, or of more than this part, is not made without a person. */
@@ -181,7 +183,7 @@ export class Converge {
         await edge.assertValid()
         this.#testedAt = clock.now()
       }
-      await assertAnswers(edge)
+      await assertAnswers(edge, this.#parts.placeOf(edge.server))
       return undefined
     } catch (error) {
       return shortfallOf(error)
@@ -192,7 +194,7 @@ export class Converge {
   async #close(edge: Edge, { members, removes, origin }: Work): Promise<Shortfall | undefined> {
     try {
       await edge.assertValid()
-      await assertAnswers(edge)
+      await assertAnswers(edge, this.#parts.placeOf(edge.server))
       const lead = await this.#leadOf(edge, members, removes)
       if (lead) await this.#run(edge, lead, { members, removes, origin })
       return undefined
@@ -289,14 +291,14 @@ const refusedRemoval = (doubtful: number, entries: number, limit: number): Short
     `If that is right, run "${CONFIRM_REMOVAL}" on the server.`,
 })
 
-/** A name that no edge serves: its default server answers. */
-const NOBODY = { host: 'nobody.drawbridge.invalid', path: '/', tls: false }
+/** Only our own server answers this, and says that it is no host. */
+const WHO = { host: EDGE_NAME, path: '/', tls: false }
 
-/** Rejects if nginx does not answer, or another program does. */
-async function assertAnswers(edge: Edge): Promise<void> {
-  const answer = await edge.ask(NOBODY)
-  if (answer.kind !== 'no_answer')
-    throw new EdgeFault('unavailable', `Another program answers at the address of edge ${edge.server}.`)
-  if (['refused', 'unreachable', 'timeout'].includes(answer.reason))
+/** Rejects if nginx does not answer, or another server does in place of ours. */
+async function assertAnswers(edge: Edge, place: string): Promise<void> {
+  const answer = await edge.ask(WHO)
+  if (answer.kind === 'no_answer' && answer.reason === 'unknown_host') return
+  if (answer.kind === 'no_answer' && ['refused', 'unreachable', 'timeout'].includes(answer.reason))
     throw new EdgeFault('unavailable', `nginx of edge ${edge.server} does not answer (${answer.reason}). Start it.`)
+  throw new EdgeFault('unavailable', `The default server of ${place} answered in place of Drawbridge.`)
 }

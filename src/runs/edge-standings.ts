@@ -50,6 +50,15 @@ export class EdgeStandings {
     return this.#revision
   }
 
+  /** Edges that cannot be brought into step before somebody acts. Public callers may read it, so it names no file. */
+  get warnings(): readonly { readonly server: string; readonly sentence: string }[] {
+    return this.all.flatMap(({ server, outOfStep }) =>
+      outOfStep && (isUnfit(outOfStep) || outOfStep.cause === 'removal_refused')
+        ? [{ server, sentence: notInStep(server, outOfStep.cause) }]
+        : [],
+    )
+  }
+
   of(server: string): EdgeStanding | undefined {
     return this.#known.get(server)
   }
@@ -82,6 +91,9 @@ export class EdgeStandings {
     )
   }
 }
+
+const notInStep = (server: string, cause: OutOfStepCause): string =>
+  `Edge ${server} cannot be brought into step with the store (${cause}). Retrying automatically. Run drawbridge status.`
 
 /** Of an edge that was never compared. */
 export const NOTHING_KNOWN: Omit<EdgeStanding, 'server'> = {

@@ -1,5 +1,6 @@
 import { formatEndpoint } from '../../model/address.ts'
 import type { EntryOptions } from '../../model/exposure.ts'
+import { EDGE_NAME } from '../contract.ts'
 import type { EdgeSettings } from '../settings.ts'
 import { CERTIFICATE_KINDS, gatheredGlob, pemFolder } from './gathered.ts'
 import { MAX_PARTS, type PemKind, releasedFolder } from './layout.ts'
@@ -8,9 +9,6 @@ import { type Listening, socketsOf } from './sockets.ts'
 
 /** The header of the default server's response. It distinguishes an unknown host from a 404 of a backend. */
 export const UNKNOWN_HOST = { header: 'X-Drawbridge-Edge', value: 'no-such-host' }
-
-/** A name that no host can have. It selects the server that answers with UNKNOWN_HOST, also where another server is the default. */
-export const EDGE_NAME = 'edge.drawbridge.invalid'
 
 /** The variables of the entries for upgrades. */
 export const UPGRADE_MAPS = `map $http_upgrade $drawbridge_upgrade { default ""; websocket websocket; }

@@ -7,8 +7,8 @@ import type { NoAnswerReason } from '../../model/badge.ts'
 import { errorCode } from '../../primitives/durable-file.ts'
 import { FairClock } from '../../primitives/fair-clock.ts'
 import { ANSWER, entryIn, entryProof, QUESTION } from '../config/proof.ts'
-import { EDGE_NAME, UNKNOWN_HOST } from '../config/render-base.ts'
-import type { EdgeAnswer, EdgeQuestion } from '../contract.ts'
+import { UNKNOWN_HOST } from '../config/render-base.ts'
+import { EDGE_NAME, type EdgeAnswer, type EdgeQuestion } from '../contract.ts'
 import type { EdgeSettings } from '../settings.ts'
 
 const TIMEOUT_MS = 5_000

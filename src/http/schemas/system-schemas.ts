@@ -11,7 +11,7 @@ export const ReadyBody = Type.Object(
   {
     ...closed,
     description:
-      'The service answers requests. `degraded`: it refuses some until the problems in `warnings` are fixed.',
+      'The service answers requests. `degraded`: it refuses some, or cannot bring an edge into step, until the problems in `warnings` are fixed.',
   },
 )
 

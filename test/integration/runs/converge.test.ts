@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { AuditTrail } from '../../../src/audit/trail.ts'
 import type { Edge, EdgeAnswer, EdgeFile, EdgeProposal, StandingEntry } from '../../../src/edge/contract.ts'
 import { hashOf } from '../../../src/edge/files/files.ts'
+import { localEdge } from '../../../src/edge/local.ts'
 import type { Plan } from '../../../src/model/exposure.ts'
 import type { StrayLines } from '../../../src/model/host-status.ts'
 import { receiptOf } from '../../../src/model/receipt.ts'
@@ -15,6 +16,7 @@ import { convergeStep } from '../../../src/runs/steps/converge.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
+import { debianSite, startOwnNginx } from '../../support/edge/own-nginx.ts'
 import { appliedPlan, newRun } from '../../support/saga.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
@@ -37,6 +39,7 @@ class FakeEdge {
   changes = 0
   readonly stray: StrayLines[] = []
   answer: EdgeAnswer = { kind: 'no_answer', reason: 'unknown_host' }
+  ask: Edge['ask'] = async () => this.answer
 
   constructor(server: string) {
     this.server = server
@@ -60,7 +63,7 @@ class FakeEdge {
       server,
       prepare: async () => undefined,
       assertValid: async () => undefined,
-      ask: async () => this.answer,
+      ask: (question) => this.ask(question),
       generation: async () => String(this.changes),
       stray: async () => [...this.stray],
       list: async () => [...texts].map(([path, text]) => entry(path, text)),
@@ -131,7 +134,8 @@ function newConverge(): Converge {
     publish: (_host, commit) => commit(),
   })
   const edges = { primary: primary.edge, secondary: secondary.edge }
-  return new Converge({ ...common, ...edges, runs, standings, loadPair })
+  const placeOf = (server: string) => `192.168.45.${server}:80`
+  return new Converge({ ...common, ...edges, runs, standings, loadPair, placeOf })
 }
 
 /** One look at both edges. Resolves with why the Secondary is not in step. */
@@ -221,6 +225,22 @@ describe('the Secondary', () => {
     expect([await look(), secondary.changes]).toEqual(['away', 0])
     secondary.answer = { kind: 'no_answer', reason: 'unknown_host' }
     expect([await look(), secondary.hosts]).toEqual([undefined, [host]])
+  })
+
+  test('is in step beside the default site of Debian, and is told apart from it', async () => {
+    await using own = await startOwnNginx((at) => ({ 'sites-enabled/default': debianSite(at) }))
+    const edge = localEdge(own)
+    secondary.ask = edge.ask
+    const { host } = await exposed()
+    expect([await look(), secondary.hosts]).toEqual(['away', []])
+    expect(standings.of('73')?.outOfStep?.sentence).toBe(
+      'The default server of 192.168.45.73:80 answered in place of Drawbridge.',
+    )
+    expect(standings.warnings.map(({ sentence }) => sentence)).toEqual([
+      expect.stringMatching(/^Edge 73 cannot be brought into step with the store \(away\)/),
+    ])
+    await edge.prepare()
+    expect([await look(), secondary.hosts, standings.warnings]).toEqual([undefined, [host], []])
   })
 
   test('keeps unused pairs while a run is unfinished that may need them again', async () => {

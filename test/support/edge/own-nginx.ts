@@ -12,7 +12,7 @@ import { tempFolder } from '../temp-folder.ts'
 import { makeCertificate } from './openssl.ts'
 
 /** An nginx with the sites of an administrator, before Drawbridge comes. */
-export interface OwnNginx extends EdgeSettings {
+export interface OwnNginx extends EdgeSettings, AsyncDisposable {
   readonly prefix: string
   readonly daemon: Daemon
   path(name: string): string
@@ -108,14 +108,16 @@ export async function startOwnNginx(sites: Sites): Promise<OwnNginx> {
     folder[Symbol.dispose]()
     throw error
   })
+  const stop = async () => {
+    await daemon.stop()
+    folder[Symbol.dispose]()
+  }
   return {
     ...{ server: '23', config, folder: join(prefix, 'drawbridge'), prefix, binary, pidFile, errorLog },
     ...{ address, listen: [address], ports, clock: systemClock, daemon, write },
     path: (name) => join(prefix, name),
-    async stop() {
-      await daemon.stop()
-      folder[Symbol.dispose]()
-    },
+    stop,
+    [Symbol.asyncDispose]: stop,
   }
 }
 

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { parseName } from '../../../model/dns-name.ts'
 import type { Slices } from '../../../primitives/slices.ts'
-import { EDGE_NAME } from '../../config/render-base.ts'
+import { EDGE_NAME } from '../../contract.ts'
 import type { ListenPlace, ServedHost, ServerBlock, ServerMatch } from '../contract.ts'
 import { StepBudget } from '../patterns/pattern.ts'
 import { impliedListening, type Listening } from '../text/listen.ts'
