@@ -5,7 +5,7 @@ import type { EdgeSettings } from '../settings.ts'
 import { CERTIFICATE_KINDS, gatheredGlob, pemFolder } from './gathered.ts'
 import { MAX_PARTS, type PemKind, releasedFolder } from './layout.ts'
 import { ANSWER, QUESTION } from './proof.ts'
-import { type Listening, socketsOf } from './sockets.ts'
+import { type Listening, nginxName, socketsOf } from './sockets.ts'
 
 /** The header of the default server's response. It distinguishes an unknown host from a 404 of a backend. */
 export const UNKNOWN_HOST = { header: 'X-Drawbridge-Edge', value: 'no-such-host' }
@@ -34,6 +34,7 @@ export function renderBase(
   const include = (kind: string) => `include ${folder}/${gatheredGlob(kind)};`
   return `${headerOf(number)}
 # nginx fixes map_hash_bucket_size and map_hash_max_size at the first map: directives with these names must stand before this file.
+${sharedLine(settings)}
 
 # Upgrades are passed on for WebSockets only.
 ${UPGRADE_MAPS}
@@ -51,22 +52,21 @@ map "$host $uri" $drawbridge_challenge { default ""; ${include('challenges')} }
 map $ssl_server_name $drawbridge_certificate { default ""; ${include('tls/hosts')} }
 ${pemMaps(include)}
 
-# Names that nobody serves are refused, except where a server of somebody else is the default server.
+# The first servers of ours, and so the default servers where nobody else is: names that nobody serves are refused. Not by
+# default_server, which nginx takes only once for an address.
 server {
-${listenLines(settings, 'http', { alone: ' default_server' })}
+${listenLines(settings, 'http')}
   server_name ${EDGE_NAME};
   default_type text/plain;
   add_header ${UNKNOWN_HOST.header} ${UNKNOWN_HOST.value} always;
   return 404 "No such host on this edge.\\n";
 }
 
-# The one TLS server that holds all certificates. ssl_reject_handshake is for names that no server block has.
 server {
-${listenLines(settings, 'https', { alone: ' ssl http2 default_server' })}
+${listenLines(settings, 'https')}
   server_name ${EDGE_NAME};
-${CERTIFICATES}
+${OWN_TLS}
   ssl_reject_handshake on;
-${TLS_SETTINGS}
   return 421;
 }
 ${serves.http ? plainServer(settings, include('names-http')) : ''}${serves.https ? secureServers(settings, include('names-https')) : ''}
@@ -122,7 +122,8 @@ ${CHALLENGE}    ${redirect(settings)}
 server {
 ${listenLines(settings, 'https')}
   ${names}
-${ownCertificates(settings, TLS_SETTINGS)}${proxied('https', settings.ports.https)}
+${OWN_TLS}
+${proxied('https', settings.ports.https)}
   location / { proxy_pass $drawbridge_backend; }
 }
 `
@@ -176,22 +177,32 @@ export const proxySettings = (
 export const variableOf = (header: string): string => `$http_${header.toLowerCase().replaceAll('-', '_')}`
 
 /**
- * One `listen` line per address. `alone`: the options where nobody else listens. At a shared address TLS is the only option: others
- * would change the servers of somebody else, and without TLS ours would answer in plain text if theirs went.
+ * One `listen` line per address. At a shared address TLS is the only option: others would change the servers of somebody else, and
+ * without TLS ours would answer in plain text if theirs went.
  */
-export const listenLines = (listening: Listening, scheme: 'http' | 'https', { alone = '' } = {}): string =>
+export const listenLines = (listening: Listening, scheme: 'http' | 'https'): string =>
   socketsOf(listening)
     [scheme].map(({ address, isShared }) => {
-      const options = isShared ? (scheme === 'https' ? ' ssl' : '') : alone
+      const options = scheme === 'http' ? '' : isShared ? ' ssl' : ' ssl http2'
       return `  listen ${formatEndpoint({ address, port: listening.ports[scheme] })}${options};`
     })
     .join('\n')
 
-/** Where somebody else has the default server, the servers of our hosts need the certificates. Empty elsewhere. */
-export const ownCertificates = (listening: Listening, more = ''): string =>
-  socketsOf(listening).https.some(({ isShared }) => isShared)
-    ? `${CERTIFICATES}\n${more === '' ? '' : `${more}\n`}`
-    : ''
+/** The first line about sockets that others share with us: nginx cannot leave them before they are closed. */
+const sharedLine = (listening: Listening): string => {
+  const { http, https } = socketsOf(listening)
+  const named = (sockets: typeof http, port: number) =>
+    sockets.filter(({ isShared }) => isShared).map(({ address }) => `${nginxName(address)}:${port}`)
+  const shared = [...named(http, listening.ports.http), ...named(https, listening.ports.https)]
+  return `${SHARED}${shared.join(' ') || 'none'}`
+}
+const SHARED = '# Shared with servers of others: '
+
+/** The sockets that we shared with others when a base file was written. Undefined for a file of an earlier version. */
+export function sharedIn(base: string): ReadonlySet<string> | undefined {
+  const line = base.split('\n').find((one) => one.startsWith(SHARED))
+  return line === undefined ? undefined : new Set(line.slice(SHARED.length).split(' '))
+}
 
 /** For TLS 1.2. All have forward secrecy and authenticated encryption. */
 const CIPHERS = [
@@ -212,11 +223,13 @@ const pemVariables = (kind: PemKind): string =>
     .map((part) => pemVariable(kind, part))
     .join('')
 
-/** Every certificate, chosen by the name that the visitor asks for. */
-const CERTIFICATES = `  ssl_certificate data:${pemVariables('certificate')};
-  ssl_certificate_key data:${pemVariables('key')};`
-
-const TLS_SETTINGS = `  ssl_protocols TLSv1.2 TLSv1.3;
+/**
+ * Every certificate, chosen by the name that the visitor asks for, and how TLS is spoken. Each server has both: another server may
+ * become the default server at any time.
+ */
+export const OWN_TLS = `  ssl_certificate data:${pemVariables('certificate')};
+  ssl_certificate_key data:${pemVariables('key')};
+  ssl_protocols TLSv1.2 TLSv1.3;
   ssl_ciphers ${CIPHERS};
   ssl_prefer_server_ciphers off;
   ssl_session_cache shared:drawbridge:10m;

@@ -32,10 +32,10 @@ export function renderReleased({ host, text, pair }: Standing, { ports }: Listen
 
 /** A block that listens for HTTPS and has no certificate gets one. The variables of the base file are none. */
 function withTls(text: string, port: number, tls: string): string {
-  const listen = new RegExp(`^(\\s*listen\\s+[^;\\s]*?:?${port})(?: ssl)?(;)`, 'gm')
+  const listen = new RegExp(`^(\\s*listen\\s+[^;\\s]*?:?${port})(?: ssl)?( http2)?(;)`, 'gm')
   const block = text.replaceAll(/^\s*ssl_certificate(?:_key)? data:\$drawbridge_[^;\n]*;\n/gm, '')
   if (!listen.test(block) || /^\s*ssl_certificate\s/m.test(block)) return block
-  return block.replace(listen, '$1 ssl$2').replace(/^server\s*\{\n/, (start) => `${start}${tls}`)
+  return block.replace(listen, '$1 ssl$2$3').replace(/^server\s*\{\n/, (start) => `${start}${tls}`)
 }
 
 /**

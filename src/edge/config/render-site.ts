@@ -4,7 +4,7 @@ import type { EdgeFile, Site } from '../contract.ts'
 import { type EntryLayout, type NamedFiles, NONE_NAMED } from '../settings.ts'
 import { blockFile, isHost, linesFile } from './layout.ts'
 import { ANSWER, QUESTION } from './proof.ts'
-import { listenLines, maxBody, ownCertificates, proxySettings, variableOf } from './render-base.ts'
+import { listenLines, maxBody, OWN_TLS, proxySettings, variableOf } from './render-base.ts'
 import { renderCertificate } from './render-certificate.ts'
 import { CHALLENGE_PATH, type EntryRecord, hasOptions, recordOf, renderLines } from './render-lines.ts'
 import {
@@ -75,7 +75,7 @@ const renderServer = (site: Blocks, listening: Listening, scheme: 'http' | 'http
   return `server {
 ${listenLines(listening, scheme)}
   server_name ${host};
-${scheme === 'https' ? ownCertificates(listening) : ''}${identity(site)}${proofs}
+${scheme === 'https' ? `${OWN_TLS}\n` : ''}${identity(site)}${proofs}
 ${answer}}
 `
 }

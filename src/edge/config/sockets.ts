@@ -61,7 +61,7 @@ interface Wanted extends Pick<EdgeSettings, 'server' | 'address' | 'listen' | 'p
 /**
  * Chooses where our servers listen so that no server of the administrator loses its visitors: nginx prefers a server that listens on
  * one address to servers that listen on all addresses. `bound`: the sockets of our servers as they stand, as `address:port`, and whether
- * ours is the default server there.
+ * ours was alone and is the default server there.
  */
 export function chooseSockets(
   wanted: Wanted,
@@ -157,7 +157,7 @@ const isEvery = (address: string): boolean => address === '0.0.0.0' || address =
 const isSameFamily = (foreign: string, address: string): boolean => foreign.startsWith('[') === !isIPv4(address)
 
 /** One spelling per address: `*`, `127.0.45.23`, `[::]`. */
-const nginxName = (address: string): string => {
+export const nginxName = (address: string): string => {
   if (address === '0.0.0.0') return '*'
   return isIPv4(address) ? address : `[${address}]`
 }

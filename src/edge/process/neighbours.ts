@@ -1,6 +1,7 @@
 import { escapeText } from '../../model/escape-text.ts'
 import { Slices } from '../../primitives/slices.ts'
 import { isWrittenByUs, releasedFolder } from '../config/layout.ts'
+import { sharedIn } from '../config/render-base.ts'
 import { chooseSockets, type ForeignListen, type Listening, type SocketConflict } from '../config/sockets.ts'
 import { EdgeFault } from '../contract.ts'
 import { BaseFile } from '../reading/base-file.ts'
@@ -26,8 +27,9 @@ export function listeningReader(settings: Beside): () => Promise<Listening> {
   const configuration = new ParsedConfiguration(settings, 'servers')
   let latest: { readonly parsed: Parsed; readonly chosen: ReturnType<typeof chosenFor> } | undefined
   return async () => {
-    const parsed = await configuration.read(base.read(), [], new Slices(SLICE_MS, settings.clock))
-    if (latest?.parsed !== parsed) latest = { parsed, chosen: chosenFor(settings, parsed) }
+    const { shape, ...present } = base.read()
+    const parsed = await configuration.read({ shape, ...present }, [], new Slices(SLICE_MS, settings.clock))
+    if (latest?.parsed !== parsed) latest = { parsed, chosen: chosenFor(settings, parsed, sharedIn(shape)) }
     const { chosen } = latest
     if ('reason' in chosen) throw conflictFault(settings.server, chosen)
     const { listen, ports, named } = settings
@@ -35,19 +37,25 @@ export function listeningReader(settings: Beside): () => Promise<Listening> {
   }
 }
 
-function chosenFor(settings: Beside, { servers, serversBefore }: Parsed) {
+/** `shared`: the sockets that we shared when the base file was written. Undefined: a server of ours that is alone says `default_server`. */
+function chosenFor(settings: Beside, { servers, serversBefore }: Parsed, shared: ReadonlySet<string> | undefined) {
   const foreign: ForeignListen[] = []
   const bound = new Map<string, boolean>()
+  /** Sockets whose first server is of somebody else. */
+  const led = new Set<string>()
   const isRoot = isRunByRoot(settings.pidFile)
   for (const [at, { path, line, listen }] of servers.entries()) {
     const places = (listen.length > 0 ? listen : [impliedListening(isRoot)]).filter(({ isQuic }) => !isQuic)
     if (isWrittenByUs(settings.folder, path)) {
       for (const { address, port, isDefault } of places) {
         const socket = `${address}:${port}`
-        bound.set(socket, isDefault || bound.get(socket) === true)
+        const isAlone = shared ? !shared.has(socket) && !led.has(socket) : isDefault
+        bound.set(socket, isAlone || bound.get(socket) === true)
       }
-    } else if (!path.startsWith(`${releasedFolder(settings.folder)}/`))
+    } else if (!path.startsWith(`${releasedFolder(settings.folder)}/`)) {
+      for (const { address, port } of places) led.add(`${address}:${port}`)
       foreign.push(...places.map((place) => ({ ...place, path, line, isBefore: at < serversBefore })))
+    }
   }
   return chooseSockets(settings, foreign, bound)
 }

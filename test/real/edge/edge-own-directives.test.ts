@@ -85,6 +85,28 @@ test.each([
   await at.edge.assertValid()
 })
 
+const defaults = (more: string) =>
+  `server { listen ${at.address}:${at.ports.http}${more}; return 410; }
+  server { listen ${at.address}:${at.ports.https} ssl${more}; ssl_reject_handshake on; }`
+
+test.each([
+  ['before our include, by its words', () => addBefore(defaults(' default_server'))],
+  ['before our include, by its place', () => addBefore(defaults(''))],
+  ['after our include', () => addAfter(defaults(' default_server'))],
+])("an administrator's default server %s answers unknown names, and every host goes on", async (_, add) => {
+  await placeHosts()
+  add()
+  await at.edge.assertValid()
+  await at.reload()
+  const unknown = () => at.edge.ask({ host: 'unknown.test', path: '/', tls: false })
+  expect(await unknown()).toMatchObject({ httpStatus: 410 })
+  await expectServed()
+  await at.edge.prepare()
+  await at.edge.assertValid()
+  expect(await unknown()).toMatchObject({ httpStatus: 410 })
+  await expectServed()
+})
+
 /** What version 0.1 of this layout had written: sizes of hash tables, plain names of any length, and keys with more than a name. */
 function writeAsBefore() {
   const change = (name: string, by: (text: string) => string) => {
