@@ -3,6 +3,7 @@ import { CHALLENGE_PATH, type EntryRecord, renderLines } from './render-lines.ts
 import { optionsIn } from './render-options.ts'
 import { assertRecord, renderBlock } from './render-site.ts'
 import type { Listening } from './sockets.ts'
+import { CHOSEN_BY_NAME } from './written-lines.ts'
 
 /**
  * The record that an entry was rendered from. Undefined for a text that is not, to the byte, what the renderer makes of a valid
@@ -53,7 +54,7 @@ function fromBlock(host: string, text: string): EntryRecord | undefined {
     target,
     furtherTargets: written?.furtherTargets,
     options: written?.options,
-    tls: text.includes('\n# Its certificate is chosen by name in drawbridge.conf.\n'),
+    tls: text.includes(`${CHOSEN_BY_NAME}\n`),
     identity: identityOf(question, answer),
     challenges: challengesIn(
       text,

@@ -3,7 +3,8 @@ import type { EntryOptions } from '../../model/exposure.ts'
 import { EDGE_NAME } from '../contract.ts'
 import type { EdgeSettings } from '../settings.ts'
 import { CERTIFICATE_KINDS, gatheredGlob, pemFolder } from './gathered.ts'
-import { MAX_PARTS, type PemKind, releasedFolder } from './layout.ts'
+import { releasedFolder } from './layout.ts'
+import { CERTIFICATES, OWN_TLS, parts, pemVariable, TLS_ALONE } from './own-tls.ts'
 import { ANSWER, QUESTION } from './proof.ts'
 import { type Listening, nginxName, socketsOf } from './sockets.ts'
 
@@ -63,7 +64,7 @@ ${listenLines(settings, 'http')}
 }
 
 server {
-${listenLines(settings, 'https')}
+${listenLines(settings, 'https', { alone: TLS_ALONE })}
   server_name ${EDGE_NAME};
 ${OWN_TLS}
   ssl_reject_handshake on;
@@ -120,7 +121,7 @@ ${CHALLENGE}    ${redirect(settings)}
   }
 }
 server {
-${listenLines(settings, 'https')}
+${listenLines(settings, 'https', { alone: TLS_ALONE })}
   ${names}
 ${OWN_TLS}
 ${proxied('https', settings.ports.https)}
@@ -177,18 +178,22 @@ export const proxySettings = (
 export const variableOf = (header: string): string => `$http_${header.toLowerCase().replaceAll('-', '_')}`
 
 /**
- * One `listen` line per address. At a shared address TLS is the only option: others would change the servers of somebody else, and
+ * One `listen` line per address. `alone`: the options where nobody else listens. At a shared address TLS is the only option: others would change the servers of somebody else, and
  * without TLS ours would answer in plain text if theirs went.
  */
-export const listenLines = (listening: Listening, scheme: 'http' | 'https'): string =>
+export const listenLines = (listening: Listening, scheme: 'http' | 'https', { alone = '' } = {}): string =>
   socketsOf(listening)
     [scheme].map(({ address, isShared }) => {
-      const options = scheme === 'http' ? '' : isShared ? ' ssl' : ' ssl http2'
+      const options = isShared ? (scheme === 'https' ? ' ssl' : '') : alone
       return `  listen ${formatEndpoint({ address, port: listening.ports[scheme] })}${options};`
     })
     .join('\n')
 
-/** The first line about sockets that others share with us: nginx cannot leave them before they are closed. */
+/** Where somebody else has the default server, the entries of our hosts name the certificates. See `writtenBlock` for elsewhere. */
+export const ownCertificates = (listening: Listening): string =>
+  socketsOf(listening).https.some(({ isShared }) => isShared) ? `${CERTIFICATES}\n` : ''
+
+/** The sockets that others share with us: nginx cannot leave them before they are closed. */
 const sharedLine = (listening: Listening): string => {
   const { http, https } = socketsOf(listening)
   const named = (sockets: typeof http, port: number) =>
@@ -203,38 +208,6 @@ export function sharedIn(base: string): ReadonlySet<string> | undefined {
   const line = base.split('\n').find((one) => one.startsWith(SHARED))
   return line === undefined ? undefined : new Set(line.slice(SHARED.length).split(' '))
 }
-
-/** For TLS 1.2. All have forward secrecy and authenticated encryption. */
-const CIPHERS = [
-  'ECDHE-ECDSA-AES128-GCM-SHA256',
-  'ECDHE-RSA-AES128-GCM-SHA256',
-  'ECDHE-ECDSA-AES256-GCM-SHA384',
-  'ECDHE-RSA-AES256-GCM-SHA384',
-  'ECDHE-ECDSA-CHACHA20-POLY1305',
-  'ECDHE-RSA-CHACHA20-POLY1305',
-].join(':')
-
-const parts = (kind: PemKind): number[] => Array.from({ length: MAX_PARTS[kind] }, (_, index) => index + 1)
-
-const pemVariable = (kind: PemKind, part: number): string => `$drawbridge_${kind}_${part}`
-
-const pemVariables = (kind: PemKind): string =>
-  parts(kind)
-    .map((part) => pemVariable(kind, part))
-    .join('')
-
-/**
- * Every certificate, chosen by the name that the visitor asks for, and how TLS is spoken. Each server has both: another server may
- * become the default server at any time.
- */
-export const OWN_TLS = `  ssl_certificate data:${pemVariables('certificate')};
-  ssl_certificate_key data:${pemVariables('key')};
-  ssl_protocols TLSv1.2 TLSv1.3;
-  ssl_ciphers ${CIPHERS};
-  ssl_prefer_server_ciphers off;
-  ssl_session_cache shared:drawbridge:10m;
-  ssl_session_timeout 1d;
-  ssl_session_tickets off;`
 
 const pemMaps = (include: (kind: string) => string): string =>
   CERTIFICATE_KINDS.flatMap((kind) =>

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { EdgeFile } from '../contract.ts'
 import { releasedFile, releasedPlace } from './layout.ts'
 import type { Listening } from './sockets.ts'
-import { writtenBlock } from './written-lines.ts'
+import { withWrittenName } from './written-lines.ts'
 
 interface Standing {
   readonly host: string
@@ -20,7 +20,7 @@ export function renderReleased({ host, text, pair }: Standing, { ports }: Listen
   const path = (ending: 'crt' | 'key' | 'conf') => releasedFile(host, ending)
   const tls = `  ssl_certificate ${releasedPlace(folder, path('crt'))};\n  ssl_certificate_key ${releasedPlace(folder, path('key'))};\n`
   const header = `# ${host}: was made by Drawbridge and is not managed by it any more. Drawbridge does not change this file.`
-  const content = `${header}\n${writtenBlock(host, renderAlone(host, text, ports.https, pair && tls))}`
+  const content = `${header}\n${withWrittenName(host, renderAlone(host, text, ports.https, pair && tls))}`
   const files: EdgeFile[] = [{ path: path('conf'), content, secret: false }]
   if (!pair) return files
   return [
@@ -32,10 +32,10 @@ export function renderReleased({ host, text, pair }: Standing, { ports }: Listen
 
 /** A block that listens for HTTPS and has no certificate gets one. The variables of the base file are none. */
 function withTls(text: string, port: number, tls: string): string {
-  const listen = new RegExp(`^(\\s*listen\\s+[^;\\s]*?:?${port})(?: ssl)?( http2)?(;)`, 'gm')
+  const listen = new RegExp(`^(\\s*listen\\s+[^;\\s]*?:?${port})(?: ssl)?(;)`, 'gm')
   const block = text.replaceAll(/^\s*ssl_certificate(?:_key)? data:\$drawbridge_[^;\n]*;\n/gm, '')
   if (!listen.test(block) || /^\s*ssl_certificate\s/m.test(block)) return block
-  return block.replace(listen, '$1 ssl$2$3').replace(/^server\s*\{\n/, (start) => `${start}${tls}`)
+  return block.replace(listen, '$1 ssl$2').replace(/^server\s*\{\n/, (start) => `${start}${tls}`)
 }
 
 /**

@@ -4,7 +4,7 @@ import type { EdgeFile, Site } from '../contract.ts'
 import { type EntryLayout, type NamedFiles, NONE_NAMED } from '../settings.ts'
 import { blockFile, isHost, linesFile } from './layout.ts'
 import { ANSWER, QUESTION } from './proof.ts'
-import { listenLines, maxBody, OWN_TLS, proxySettings, variableOf } from './render-base.ts'
+import { listenLines, maxBody, ownCertificates, proxySettings, variableOf } from './render-base.ts'
 import { renderCertificate } from './render-certificate.ts'
 import { CHALLENGE_PATH, type EntryRecord, hasOptions, recordOf, renderLines } from './render-lines.ts'
 import {
@@ -16,6 +16,7 @@ import {
   upstreamOf,
 } from './render-options.ts'
 import type { Listening } from './sockets.ts'
+import { CHOSEN_BY_NAME } from './written-lines.ts'
 
 const TOKEN = /^[A-Za-z0-9_-]{1,256}$/
 const KEY_AUTHORIZATION = /^[A-Za-z0-9_-]{1,256}\.[A-Za-z0-9_-]{1,256}$/
@@ -52,7 +53,7 @@ function renderBlocks(site: Blocks, listening: Listening): string {
 
 export function renderBlock(record: EntryRecord, listening: Listening): string {
   const { host, planId, tls } = record
-  const source = tls ? '\n# Its certificate is chosen by name in drawbridge.conf.' : ''
+  const source = tls ? CHOSEN_BY_NAME : ''
   return `# ${host}: made by Drawbridge for ${planId}. Do not edit: what was changed by hand is not overwritten, but reported.${source}${optionsComment(record)}
 
 ${renderBlocks(record, listening)}`
@@ -75,7 +76,7 @@ const renderServer = (site: Blocks, listening: Listening, scheme: 'http' | 'http
   return `server {
 ${listenLines(listening, scheme)}
   server_name ${host};
-${scheme === 'https' ? `${OWN_TLS}\n` : ''}${identity(site)}${proofs}
+${scheme === 'https' ? ownCertificates(listening) : ''}${identity(site)}${proofs}
 ${answer}}
 `
 }

@@ -1,3 +1,4 @@
+import { CERTIFICATES, OWN_TLS, TLS_ALONE } from './own-tls.ts'
 import { CHALLENGE_PATH } from './render-lines.ts'
 
 /**
@@ -97,11 +98,45 @@ export const CHALLENGES: Writing = writing(
     ),
 )
 
-/** The server blocks of a host, which have its name in lines of their own. */
+/** Server blocks with the name of their host as nginx gets it. */
+export const withWrittenName = (host: string, text: string): string =>
+  text.replaceAll(nameLine(host), () => nameLine(serverName(host)))
+
+/** The server blocks of an entry as nginx gets them. Their TLS server has the certificates itself, whoever is the default server. */
 export const writtenBlock = (host: string, text: string): string =>
-  text.replaceAll(`\n  server_name ${host};\n`, () => `\n  server_name ${serverName(host)};\n`)
-export const readBlock = (host: string, text: string): string =>
-  text.replaceAll(`\n  server_name ${serverName(host)};\n`, () => `\n  server_name ${host};\n`)
+  withWrittenName(
+    host,
+    inTlsServer(text, (server) =>
+      server.includes(CERTIFICATES)
+        ? server
+        : server
+            .replaceAll(/^( {2}listen \S+);$/gm, (_, listen: string) => `${listen}${TLS_ALONE};`)
+            .replace(nameLine(host), (name) => `${name}${OWN_TLS}\n`),
+    ),
+  )
+
+/** Inverse of `writtenBlock`; also accepts the form of earlier versions, which is the text itself. */
+export function readBlock(host: string, text: string): string {
+  const named = text.replaceAll(nameLine(serverName(host)), () => nameLine(host))
+  const own = inTlsServer(named, (server) =>
+    server
+      .replace(`${nameLine(host)}${OWN_TLS}\n`, () => nameLine(host))
+      .replaceAll(LISTEN_ALONE, (_, listen: string) => `${listen};`),
+  )
+  return writtenBlock(host, own) === text ? own : text
+}
+const LISTEN_ALONE = new RegExp(`^( {2}listen \\S+)${TLS_ALONE};$`, 'gm')
+
+const nameLine = (name: string): string => `\n  server_name ${name};\n`
+
+/** Changes the last server of an entry with TLS. */
+function inTlsServer(text: string, change: (server: string) => string): string {
+  const at = text.lastIndexOf('\nserver {\n')
+  return at < 0 || !text.includes(CHOSEN_BY_NAME) ? text : text.slice(0, at) + change(text.slice(at))
+}
+
+/** In the header of server blocks with TLS. */
+export const CHOSEN_BY_NAME = '\n# Its certificate is chosen by name in drawbridge.conf.'
 
 function escapedText(text: string): string {
   return text.replaceAll(/[\\.]/g, '\\$&')
