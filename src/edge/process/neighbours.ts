@@ -43,6 +43,9 @@ function chosenFor(settings: Beside, { servers, serversBefore }: Parsed, shared:
   const bound = new Map<string, boolean>()
   /** Sockets whose first server is of somebody else. */
   const led = new Set<string>()
+  // Somebody's file in our folder may be read before the base file.
+  const own = servers.findIndex(({ path }) => isWrittenByUs(settings.folder, path))
+  const base = own < 0 ? serversBefore : own
   const isRoot = isRunByRoot(settings.pidFile)
   for (const [at, { path, line, listen }] of servers.entries()) {
     const places = (listen.length > 0 ? listen : [impliedListening(isRoot)]).filter(({ isQuic }) => !isQuic)
@@ -54,7 +57,7 @@ function chosenFor(settings: Beside, { servers, serversBefore }: Parsed, shared:
       }
     } else if (!path.startsWith(`${releasedFolder(settings.folder)}/`)) {
       for (const { address, port } of places) led.add(`${address}:${port}`)
-      foreign.push(...places.map((place) => ({ ...place, path, line, isBefore: at < serversBefore })))
+      foreign.push(...places.map((place) => ({ ...place, path, line, isBefore: at < base })))
     }
   }
   return chooseSockets(settings, foreign, bound)
