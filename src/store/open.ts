@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
 import { Kysely, type Transaction } from 'kysely'
 import { type Clock, systemClock } from '../primitives/clock.ts'
+import { retry } from '../primitives/retry.ts'
 import { CommitNotices, noting } from './change-feed.ts'
 import { type CopyOptions, copyStore } from './copy.ts'
 import { type Engine, UnusableStore } from './dialects/engine.ts'
@@ -78,6 +79,9 @@ async function engineOf(setting: StoreSetting, clock = systemClock): Promise<Eng
   return postgresEngine(setting.url, clock)
 }
 
+/** The transactions that were in the way take milliseconds. */
+const ROLLED_BACK_RETRY = { firstMs: 10, factor: 2, spread: 0.5, tries: 6 }
+
 function storeOn(db: Kysely<Schema>, engine: Engine): Store {
   const scopes = new AsyncLocalStorage<Scope>()
   const group = new GroupCommit(db, engine.clock)
@@ -119,6 +123,7 @@ function storeOn(db: Kysely<Schema>, engine: Engine): Store {
       if (scopes.getStore()?.isOpen)
         throw new Error('The work of a transaction called the store instead of its session.')
     },
+    repeat: (method) => retry(method, engine.isRolledBack, { ...ROLLED_BACK_RETRY, clock: engine.clock }),
     map: (error) => (engine.isFailure(error) ? new StoreUnavailable(error) : error),
   })
   return { ...methods, watch: (listener) => notices.watch(listener), isWatching: () => notices.isWatching() }
@@ -127,8 +132,9 @@ function storeOn(db: Kysely<Schema>, engine: Engine): Store {
 /** Runs that begin together renew their leases at the same moment: one commit serves all of them. */
 const leasesInGroups = (
   transaction: Store['transaction'],
-): Pick<Store, 'takeLease' | 'renewLeases' | 'releaseLease'> => ({
+): Pick<Store, 'takeLease' | 'takeLeases' | 'renewLeases' | 'releaseLease'> => ({
   takeLease: (...lease) => transaction((session) => session.takeLease(...lease)),
+  takeLeases: (...leases) => transaction((session) => session.takeLeases(...leases)),
   renewLeases: (...leases) => transaction((session) => session.renewLeases(...leases)),
   releaseLease: (lease) => transaction((session) => session.releaseLease(lease)),
 })
@@ -141,18 +147,20 @@ interface Scope {
 interface Guard {
   /** Throws to refuse a call. */
   readonly before: () => void
+  /** Calls a method until it need not be repeated. */
+  readonly repeat: (method: () => Promise<unknown>) => Promise<unknown>
   readonly map: (error: unknown) => unknown
 }
 
-/** The same methods, which refuse what `before` refuses and reject with the mapped error. */
-function guarded<Methods extends object>(store: Methods, { before, map }: Guard): Methods {
+/** The same methods, which refuse what `before` refuses, are repeated by `repeat` and reject with the mapped error. */
+function guarded<Methods extends object>(store: Methods, { before, repeat, map }: Guard): Methods {
   type Method = (...args: unknown[]) => Promise<unknown>
   const guard =
     (method: Method): Method =>
     async (...args) => {
       before()
       try {
-        return await method(...args)
+        return await repeat(() => method(...args))
       } catch (error) {
         throw map(error)
       }

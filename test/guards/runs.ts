@@ -150,7 +150,7 @@ export const RUN_GUARDS: readonly Guard[] = [
   {
     name: 'recovery takes a run only with all its leases',
     file: RECOVER,
-    from: ' || leases.length < hosts.size',
+    from: ' || leases.length <= further.size',
     to: '',
     breaks: 'A renewal of many hosts would be taken over while its holder still lives.',
     test: RECOVER_TEST,

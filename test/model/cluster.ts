@@ -178,6 +178,11 @@ export class Cluster {
         if (lease) this.#noteLease(lease)
         return lease
       },
+      takeLeases: async (...given) => {
+        const leases = await session.takeLeases(...given)
+        for (const lease of leases) this.#noteLease(lease)
+        return leases
+      },
       renewLeases: async (leases, now, ttlMs) => {
         const renewed = await session.renewLeases(leases, now, ttlMs)
         for (const { name, fence } of leases)

@@ -62,14 +62,13 @@ const unread = (...marks: readonly JournalMark[]): Removal => ({
   }),
 })
 
-/** Takes a lease as if it had expired. */
-const takeAnyLease =
-  (session: StoreSession): StoreSession['takeLease'] =>
-  async (name, holder, now, ttlMs) => {
-    const lease = await session.takeLease(name, holder, ANY_FENCE, 0)
-    if (!lease) return undefined
-    await session.renewLeases([lease], now, ttlMs)
-    return { ...lease, expiresAt: now + ttlMs }
+/** Takes leases as if they had expired. */
+const takeAnyLeases =
+  (session: StoreSession): StoreSession['takeLeases'] =>
+  async (names, holder, now, ttlMs) => {
+    const leases = await session.takeLeases(names, holder, ANY_FENCE, 0)
+    await session.renewLeases(leases, now, ttlMs)
+    return leases.map((lease) => ({ ...lease, expiresAt: now + ttlMs }))
   }
 
 const allNames = (leases: readonly { readonly name: string }[]): ReadonlySet<string> =>
@@ -163,17 +162,14 @@ const STATE_GUARDS: readonly Guard[] = [
 const LEASE_GUARDS: readonly Guard[] = [
   {
     name: 'a lease that lives is not taken',
-    without: { session: (session) => ({ takeLease: takeAnyLease(session) }) },
+    without: { session: (session) => ({ takeLeases: takeAnyLeases(session) }) },
     shownBy: inFamily('slow'),
   },
   {
     name: 'a lease has a higher fence than the one before',
     without: {
       session: (session) => ({
-        takeLease: async (...given) => {
-          const lease = await session.takeLease(...given)
-          return lease && { ...lease, fence: 1 }
-        },
+        takeLeases: async (...given) => (await session.takeLeases(...given)).map((lease) => ({ ...lease, fence: 1 })),
       }),
     },
     shownBy: inFamily('crash'),

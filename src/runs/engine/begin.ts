@@ -3,6 +3,7 @@ import { Problem, type ProblemMembers } from '../../model/errors.ts'
 import { PLAN_STATES, type Plan, type PlanState } from '../../model/exposure.ts'
 import {
   hostLease,
+  hostOfLease,
   NOBODY,
   type Origin,
   type Run,
@@ -65,23 +66,22 @@ export async function begin(beginning: Beginning, session: BeginSession): Promis
   const { planId, host } = plan
   await assertState(action, plan, session)
   const runId = newRunId()
-  const take = (name: string) => session.takeLease(hostLease(name), runHolder(holder, runId), at, leaseMs)
-  const lease = await take(host)
+  const { members = [], orphans = [] } = beginning
+  const wanted = [host, ...members.map((member) => member.host), ...orphans]
+  const taken = await session.takeLeases(wanted.map(hostLease), runHolder(holder, runId), at, leaseMs)
+  const byHost = new Map(taken.map((lease) => [hostOfLease(lease.name), lease]))
+  const lease = byHost.get(host)
   if (!lease) throw await busyHost(host, session, at)
   const { fence } = lease
   const run: Run = { runId, planId, host, action, state: 'running', holder, fence, ...origin, startedAt: at }
   await claimHost(plan, run, session, at)
-  const leases = [lease]
-  for (const member of beginning.members ?? []) {
-    const further = await take(member.host)
-    if (!further) continue
-    if (await session.claimExposure(member.host, member.planId, runId, further.fence)) leases.push(further)
-    else await session.releaseLease(further)
+  for (const member of members) {
+    const further = byHost.get(member.host)
+    if (!further || (await session.claimExposure(member.host, member.planId, runId, further.fence))) continue
+    byHost.delete(member.host)
+    await session.releaseLease(further)
   }
-  for (const orphan of beginning.orphans ?? []) {
-    const further = orphan === host ? undefined : await take(orphan)
-    if (further) leases.push(further)
-  }
+  const leases = [lease, ...[...byHost.values()].filter((further) => further !== lease)]
   await session.insertRun(run)
   await session.appendJournal({ runId, at, step: 'run', mark: 'intent', image: task }, fence)
   if (!handsOver) return { run, leases, task }

@@ -3,7 +3,7 @@ import { hostLease, NOBODY, type Run, runHolder } from '../../model/run.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { ExposureStore } from '../../store/ports/exposures.ts'
-import type { Lease, LeaseStore } from '../../store/ports/leases.ts'
+import type { LeaseStore } from '../../store/ports/leases.ts'
 import type { PlanStore } from '../../store/ports/plans.ts'
 import type { RunStore } from '../../store/ports/runs.ts'
 import { type Left, type Runs, taskIn } from './runs.ts'
@@ -101,16 +101,16 @@ const about = ({ runId, host, action }: Run) => ({ runId, host, action })
 /** Takes the leases of a run and adopts it. Undefined while its holder may live, or if the run has ended. */
 async function take(run: Run, { store, runs, instance, clock }: RecoverParts): Promise<Taken | undefined> {
   const { runId } = run
-  const hosts = new Set([run.host, ...(await store.exposuresOf(runId)).map(({ host }) => host)])
-  const leases: Lease[] = []
-  for (const host of hosts) {
-    const lease = await store.takeLease(hostLease(host), runHolder(instance, runId), clock.now(), runs.leaseMs)
-    if (lease) leases.push(lease)
-  }
-  const [first] = leases
+  const take = (hosts: readonly string[]) =>
+    store.takeLeases(hosts.map(hostLease), runHolder(instance, runId), clock.now(), runs.leaseMs)
+  const [first] = await take([run.host])
+  if (!first) return undefined
+  const further = new Set((await store.exposuresOf(runId)).map(({ host }) => host))
+  further.delete(run.host)
+  const leases = [first, ...(await take([...further]))]
   const plan = await store.findPlan(run.planId)
   // The holder may still live while one of its leases does.
-  if (!plan || leases.length < hosts.size || !first || !(await store.adoptRun(runId, instance, first.fence))) {
+  if (!plan || leases.length <= further.size || !(await store.adoptRun(runId, instance, first.fence))) {
     for (const lease of leases) await store.releaseLease(lease)
     return undefined
   }

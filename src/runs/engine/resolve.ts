@@ -78,12 +78,12 @@ async function takeOver(
   if (!plan) throw new Problem('plan_not_found', 'No plan has this id.')
   const runId = newRunId()
   const claims = await session.exposuresOf(blocked.runId)
-  const leases: Lease[] = []
-  for (const host of new Set([plan.host, ...claims.map((claim) => claim.host)])) {
-    const lease = await session.takeLease(hostLease(host), runHolder(instance, runId), clock.now(), runs.leaseMs)
-    if (!lease) throw await busyHost(host, session, clock.now())
-    leases.push(lease)
-  }
+  const hosts = [...new Set([plan.host, ...claims.map((claim) => claim.host)])]
+  const taken = await session.takeLeases(hosts.map(hostLease), runHolder(instance, runId), clock.now(), runs.leaseMs)
+  const byName = new Map(taken.map((lease) => [lease.name, lease]))
+  const busy = hosts.find((host) => !byName.has(hostLease(host)))
+  if (busy !== undefined) throw await busyHost(busy, session, clock.now())
+  const leases = hosts.flatMap((host) => byName.get(hostLease(host)) ?? [])
   await session.passClaims(blocked.runId, runId)
   const { finishedAt: _end, ...same } = blocked
   const run: Run = {

@@ -16,6 +16,8 @@ export interface Engine {
   listener?(self: string): Listener
   /** True where concurrent transactions are faster in one group than each on its own. */
   readonly groupsCommits: boolean
+  /** True when the database has rolled back a transaction that may succeed when it is tried again, for example after a deadlock. */
+  isRolledBack(error: unknown): boolean
   /** True when the database failed. False when the statement was at fault, for example by a broken constraint. */
   isFailure(error: unknown): boolean
 }

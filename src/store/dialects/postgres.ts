@@ -35,6 +35,9 @@ const TIMEOUTS = {
  */
 const FAILURE_CODES = /^(08|25P03|40|53|57|58|XX)/
 
+/** Transaction rollback, serialization failure, deadlock. Of the same class, 40002 fails again and 40003 may have succeeded. */
+const ROLLED_BACK_CODES = /^40(000|001|P01)$/
+
 export function postgresEngine(url: string, clock: Clock): Engine {
   return {
     clock,
@@ -50,6 +53,7 @@ export function postgresEngine(url: string, clock: Clock): Engine {
     },
     listener: (self) => postgresListener(url, self, clock),
     groupsCommits: false,
+    isRolledBack: (error) => error instanceof pg.DatabaseError && ROLLED_BACK_CODES.test(error.code ?? ''),
     isFailure: (error) =>
       error instanceof pg.DatabaseError ? FAILURE_CODES.test(error.code ?? '') : error instanceof LostConnection,
   }

@@ -27,6 +27,8 @@ export function sqliteEngine(file: string, clock: Clock): Engine {
     lockSchema: async () => {},
     lockForCopy: async () => {},
     groupsCommits: true,
+    // It has one writer.
+    isRolledBack: () => false,
     isFailure: (error) => error instanceof Database.SqliteError && !error.code.startsWith('SQLITE_CONSTRAINT'),
   }
 }

@@ -13,6 +13,11 @@ export interface LeaseStore {
    * another holder's lease has not expired. Of concurrent callers at most one takes a free lease.
    */
   takeLease(name: string, holder: string, now: number, ttlMs: number): Promise<Lease | undefined>
+  /**
+   * The same for many names. They are taken in one order, with one statement for every 500 of them, so that callers with names
+   * in common wait for each other instead of locking each other out. Resolves with the leases that were taken.
+   */
+  takeLeases(names: readonly string[], holder: string, now: number, ttlMs: number): Promise<readonly Lease[]>
   /** The lease as it is held now. Undefined when it is free or has expired. */
   findLease(name: string, now: number): Promise<Lease | undefined>
   /**

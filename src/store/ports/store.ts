@@ -65,7 +65,8 @@ export interface Transactions<Session> {
    * Runs `work` atomically: it is committed, and durable, when the call resolves, and rolled back when `work` rejects. Rejects
    * with the error of `work`. Transactions cannot be nested: a call of the store by `work` is refused, it uses its session
    * only. `work` awaits nothing but its session, because the work of other calls may wait for it: several calls may share
-   * one transaction of the database, where each is still rolled back alone.
+   * one transaction of the database, where each is still rolled back alone. `work` is called again when the database has rolled
+   * it back because of another transaction (deadlock), so it changes nothing but the session.
    */
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T>
 }

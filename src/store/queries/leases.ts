@@ -3,26 +3,14 @@ import type { Lease, LeaseStore } from '../ports/leases.ts'
 import type { LeaseRow, Schema } from '../schema.ts'
 
 export const leasesIn = (db: Kysely<Schema>): LeaseStore => ({
-  async takeLease(name, holder, now, ttlMs) {
-    const expires_at = now + ttlMs
-    const row = await db
-      .insertInto('leases')
-      .values({ name, holder, fence: 1, expires_at })
-      .onConflict((conflict) =>
-        conflict
-          .column('name')
-          .doUpdateSet((eb) => ({ holder, fence: eb('leases.fence', '+', 1), expires_at }))
-          .where((eb) =>
-            eb.or([
-              eb('leases.holder', 'is', null),
-              eb('leases.holder', '=', holder),
-              eb('leases.expires_at', '<=', now),
-            ]),
-          ),
-      )
-      .returningAll()
-      .executeTakeFirst()
-    return row && toLease(row)
+  takeLease: async (name, ...terms) => (await take(db, [name], ...terms))[0],
+
+  async takeLeases(names, ...terms) {
+    const sorted = [...new Set(names)].toSorted()
+    const taken: Lease[] = []
+    for (let from = 0; from < sorted.length; from += BATCH_SIZE)
+      taken.push(...(await take(db, sorted.slice(from, from + BATCH_SIZE), ...terms)))
+    return taken
   },
 
   async findLease(name, now) {
@@ -59,6 +47,35 @@ export const leasesIn = (db: Kysely<Schema>): LeaseStore => ({
       .execute()
   },
 })
+
+/** Rows are locked in the order of the names. */
+async function take(
+  db: Kysely<Schema>,
+  names: readonly string[],
+  holder: string,
+  now: number,
+  ttlMs: number,
+): Promise<readonly Lease[]> {
+  const expires_at = now + ttlMs
+  const rows = await db
+    .insertInto('leases')
+    .values(names.map((name) => ({ name, holder, fence: 1, expires_at })))
+    .onConflict((conflict) =>
+      conflict
+        .column('name')
+        .doUpdateSet((eb) => ({ holder, fence: eb('leases.fence', '+', 1), expires_at }))
+        .where((eb) =>
+          eb.or([
+            eb('leases.holder', 'is', null),
+            eb('leases.holder', '=', holder),
+            eb('leases.expires_at', '<=', now),
+          ]),
+        ),
+    )
+    .returningAll()
+    .execute()
+  return rows.flatMap((row) => toLease(row) ?? [])
+}
 
 /** Both engines limit the number of values in one statement. */
 const BATCH_SIZE = 500

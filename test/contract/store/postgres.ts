@@ -4,7 +4,7 @@ import { openStore, type StoreSetting } from '../../../src/store/open.ts'
 import { StoreUnavailable } from '../../../src/store/ports/store.ts'
 import { KILL_OTHERS } from '../../support/programs/postgres.ts'
 import type { Bench } from '../engines.ts'
-import { sampleEntry, samplePlan } from '../samples.ts'
+import { NOW, sampleEntry, samplePlan } from '../samples.ts'
 
 export function postgresSuite(on: Bench): void {
   const url = (): string => {
@@ -73,6 +73,25 @@ export function postgresSuite(on: Bench): void {
         line.close()
       }
     })
+  })
+
+  it('tries a transaction again that the server has rolled back because of a deadlock', async () => {
+    const stores = [await on.open(), await on.open()]
+    const first = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const names = ['a', 'b']
+    let attempts = 0
+    await Promise.all(
+      stores.map((store, i) =>
+        store.transaction(async (session) => {
+          attempts += 1
+          await session.takeLease(names[i] ?? '', `${i}`, NOW, 1_000)
+          first[i]?.resolve()
+          await first[1 - i]?.promise
+          await session.takeLease(names[1 - i] ?? '', `${i}`, NOW, 1_000)
+        }),
+      ),
+    )
+    expect(attempts).toBe(3)
   })
 
   it('reports that no server answers, without the password', async () => {

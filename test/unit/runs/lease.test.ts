@@ -75,6 +75,7 @@ test('the lock of an edge is held during the work, and neither held nor renewed 
   const lock = new EdgeLock(
     {
       takeLease: async (name) => lease(name),
+      takeLeases: async (names) => names.map((name) => lease(name)),
       findLease: async () => undefined,
       renewLeases: async (leases) => {
         calls.push('renew')

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { BY_SCHEDULE } from '../../../../src/model/run.ts'
+import { begin as beginRun } from '../../../../src/runs/engine/begin.ts'
 import type { Store, StoreSession } from '../../../../src/store/ports/store.ts'
 import type { Bench } from '../../engines.ts'
 import { NOW, presented, sampleCapability, sampleExposure, samplePlan, sampleRun, sampleStep } from '../../samples.ts'
@@ -83,6 +85,36 @@ export function beginningSuite(on: Bench): void {
       expect(reasons).toStrictEqual(new Set(['busy']))
       await expectBegunBy(winners[0] ?? '')
       expect(await on.sql('select hash from capabilities where used_at is not null')).toHaveLength(1)
+    })
+  })
+
+  describe('runs over several hosts', () => {
+    it('begin at the same moment, in any order of their hosts, on two instances', async () => {
+      const stores = [await on.open(), await on.open()]
+      const plans = Array.from({ length: 12 }, (_, i) =>
+        samplePlan({ planId: `plan_${i}`, host: `h${i}.lab.test`, state: 'applied' }),
+      )
+      for (const { planId, host } of plans) {
+        await stores[0]?.insertPlan(samplePlan({ planId, host, state: 'applied' }))
+        await stores[0]?.insertExposure(sampleExposure({ planId, host, state: 'applied', runId: undefined }))
+      }
+      let attempts = 0
+      const outcomes = await Promise.allSettled(
+        plans.map((plan, i) => {
+          const members = [...plans.slice(i + 1), ...plans.slice(0, i)]
+          const beginning = { action: 'renew', plan, members, origin: BY_SCHEDULE, instance: `${i}` } as const
+          return stores[i % 2]?.transaction((session) => {
+            attempts += 1
+            return beginRun({ ...beginning, leaseMs: 1_000, at: NOW }, session)
+          })
+        }),
+      )
+      const refusals = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason.code] : []))
+      expect(new Set(refusals)).toStrictEqual(new Set(['plan_busy']))
+      // A deadlock would have been tried again.
+      expect(attempts).toBe(plans.length)
+      const claimed = await on.sql('select run_id from exposures where run_id is not null')
+      expect(claimed).toHaveLength(plans.length)
     })
   })
 }

@@ -114,6 +114,19 @@ export function leaseSuite(on: Bench): void {
       expect((await taken(store, 'two', later)).fence).toBe(lease.fence + 1)
     })
 
+    it('are taken together, except those that another holder has', async () => {
+      const store = await on.open()
+      const names = Array.from({ length: 1_100 }, (_, i) => `lease ${i}`)
+      await store.takeLease('lease 7', 'other', NOW, 1_000)
+      await store.takeLease('lease 8', 'former', NOW - 1_000, 1_000)
+      const taken = await store.takeLeases([...names, 'lease 9'], 'one', NOW, 1_000)
+      expect(taken.map(({ name }) => name).toSorted()).toStrictEqual(
+        names.filter((name) => name !== 'lease 7').toSorted(),
+      )
+      expect(taken.find(({ name }) => name === 'lease 8')).toMatchObject({ holder: 'one', fence: 2 })
+      expect(await store.takeLeases([], 'one', NOW, 1_000)).toStrictEqual([])
+    })
+
     it('go to one of 50 concurrent holders, on two instances', async () => {
       const [one, two] = [await on.open(), await on.open()]
       const race = (now: number) =>
