@@ -9,7 +9,7 @@ import type { EntryRecord } from '../edge/config/render-lines.ts'
 import type { Listening } from '../edge/config/sockets.ts'
 import type { Edge, EdgeFile, EdgePreflight, EdgeView, EdgeVisitor, SiteAnswer } from '../edge/contract.ts'
 import { PresentGeneration } from '../edge/generations/present.ts'
-import { localEdge } from '../edge/local.ts'
+import { type LocalEdgeParts, localEdge } from '../edge/local.ts'
 import { edgePreflight } from '../edge/preflight.ts'
 import type { EdgeReader, ServedMap } from '../edge/reading/contract.ts'
 import { edgeReader } from '../edge/reading/edge-reader.ts'
@@ -57,7 +57,7 @@ export const siteWorldOf = ({ servers, edge, options }: Pick<Config, 'servers' |
 export function composeEdges(config: Config, trust: EdgeTrust, log: Log, clock: Clock): EdgeAccesses {
   const local = Object.keys(config.edges).flatMap((server) => {
     const settings = settingsOf(config, server, clock)
-    return settings ? [[server, localAccess(settings, siteWorldOf(config))] as const] : []
+    return settings ? [[server, localAccess(settings, siteWorldOf(config), log)] as const] : []
   })
   const remote = Object.entries(config.agents).map(
     ([server, agent]) => [server, remoteAccess(config, { server, agent, trust, clock }, log)] as const,
@@ -75,7 +75,16 @@ function settingsOf(
   return setting && { ...setting, server, ports, clock }
 }
 
-function localAccess(settings: EdgeSettings, world: ReturnType<typeof siteWorldOf>): EdgeAccess {
+/** A fence of the far future, as an earlier version took it, refuses no run. */
+export const ignoredFence =
+  (server: string, log: Log): NonNullable<LocalEdgeParts['onIgnoredFence']> =>
+  ({ host, epoch }, ahead) =>
+    log.warn(
+      { event: 'edge_fence_ignored', server, host, epoch },
+      `The fence of ${host} on edge ${server} is ${ahead} ahead of the clock of this machine. It is ignored.`,
+    )
+
+function localAccess(settings: EdgeSettings, world: ReturnType<typeof siteWorldOf>, log: Log): EdgeAccess {
   const { server, folder, address, ports, clock } = settings
   const reader = edgeReader(settings)
   const preflight = edgePreflight(settings, reader)
@@ -85,6 +94,7 @@ function localAccess(settings: EdgeSettings, world: ReturnType<typeof siteWorldO
     edge: (lock) =>
       localEdge(settings, {
         exclusive: (work) => lock.hold(server, work),
+        onIgnoredFence: ignoredFence(server, log),
         loaded: (since) => preflight.markLoaded(since),
       }),
     view: edgeView(settings, reader),

@@ -185,6 +185,12 @@ export class EdgeFault extends Fault {
 export const isFenced = (fault: unknown): boolean =>
   fault instanceof Error && ((fault instanceof EdgeFault && fault.kind === 'fenced') || isFenced(fault.cause))
 
+/** `keyPath`: where its key would be. */
+export interface KeylessCertificate {
+  readonly fingerprint: string
+  readonly keyPath: string
+}
+
 /**
  * One nginx that serves exposures, on this machine or another. All calls may be repeated and may be made at any time. When a
  * `signal` aborts, the call ends its programs and connections and rejects with the reason of the signal. What it has changed by
@@ -206,6 +212,8 @@ export interface Edge {
   certificateEntry(host: string, fingerprint: string): EdgeFile
   /** The id under which the edge has a certificate. */
   certificateId(fingerprint: string): string
+  /** The certificates that files bring without their key, as a backup of an edge behind an agent has them. */
+  keylessCertificates(files: readonly EdgeFile[]): readonly KeylessCertificate[]
   /** Whether a file is one of `certificateFiles`. The replacement of a certificate changes no other file. */
   isCertificateFile(path: string): boolean
   /** The removal of every pair that no map entry names. */
@@ -227,6 +235,8 @@ export interface Edge {
   releasedPath(host: string): Promise<string>
   /** Changes with every generation, and when somebody puts another one in its place. */
   generation(): Promise<string>
+  /** Where its own servers listen, each as `address:port` of a `listen` directive. Entries differ in these from edge to edge. */
+  listens(): Promise<readonly string[]>
   /** All hosts that have an entry. */
   list(): Promise<readonly StandingEntry[]>
   /** Lines that somebody wrote between those of hosts. They are drift of the edge, and not of the hosts in the same file. */

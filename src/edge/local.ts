@@ -19,10 +19,10 @@ import {
   releasedFolder,
 } from './config/layout.ts'
 import { renderBase, withoutNumber } from './config/render-base.ts'
-import { certificateId, renderCertificate, renderEntry } from './config/render-certificate.ts'
+import { certificateId, keylessCertificates, renderCertificate, renderEntry } from './config/render-certificate.ts'
 import { renderReleased } from './config/render-released.ts'
 import { blocksFromLines, renderSite } from './config/render-site.ts'
-import type { Listening } from './config/sockets.ts'
+import { type Listening, listensOf } from './config/sockets.ts'
 import { type Edge, EdgeFault, type EdgeFile } from './contract.ts'
 import {
   certificateRemovals,
@@ -30,7 +30,7 @@ import {
   pairInUse,
   unusedCertificates,
 } from './files/certificates-in-use.ts'
-import { Fences } from './files/fences.ts'
+import { Fences, type FencesOptions } from './files/fences.ts'
 import { edgeFileOf, hashOfFound } from './files/files.ts'
 import { whileUnowned } from './files/folder-lock.ts'
 import { replaceFiles } from './files/replace.ts'
@@ -58,6 +58,8 @@ export interface LocalEdgeParts {
   readonly isOwner?: boolean
   /** Where its servers listen. Default: read from the configuration of nginx. */
   readonly listening?: () => Promise<Listening>
+  /** See `Fences`. */
+  readonly onIgnoredFence?: FencesOptions['onIgnored']
   /** Loads the configuration on disk. Default: signals nginx, and proves that new workers serve. */
   readonly reload?: EngineParts['reload']
   /** Called after every proven reload with the time at which the reload began. */
@@ -82,7 +84,7 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
     await load(signal)
     loaded?.(since)
   }
-  const fences = new Fences(folder, clock)
+  const fences = new Fences(folder, { now: clock.now, onIgnored: parts.onIgnoredFence })
   const sites = new TakenSites(folder, (host, expected) => filesWithoutSite(settings, host, expected))
   const engine = new GenerationEngine({
     folder,
@@ -141,6 +143,8 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
     certificateFiles: renderCertificate,
     certificateEntry: renderEntry,
     certificateId,
+    keylessCertificates,
+    listens: async () => listensOf(await listening()),
     list: async () => present.list(settings.layout ?? 'lines'),
     stray: async () => present.stray(),
     fencesOf: async (hosts) => fences.of(hosts),

@@ -80,6 +80,12 @@ export function badgeOf({ managed, answer, dns, certificate, file, goodStatuses 
   return file === 'edited' || answer.entry === 'other' ? 'DRIFT' : 'RUNNING'
 }
 
+/** Whether a visitor gets what he came for. This is uptime. Only the owner notices an edited file, and a certificate that ends soon. */
+export const servesVisitors = (facts: BadgeFacts): boolean => {
+  const isUnusable = facts.certificate === 'expired' || facts.certificate === 'wrong_name'
+  return badgeOf({ ...facts, file: null, certificate: isUnusable ? facts.certificate : null }) === 'RUNNING'
+}
+
 /** A managed host must answer 2xx on its health path. Other hosts are asked for `/`, where a redirect or a login is fine. */
 export const isGoodStatus = (
   httpStatus: number,

@@ -1,5 +1,13 @@
 import type { EdgeAnswer } from '../edge/contract.ts'
-import { type Badge, type BadgeFacts, badgeOf, certificateLevel, mergeFacts, type Validity } from '../model/badge.ts'
+import {
+  type Badge,
+  type BadgeFacts,
+  badgeOf,
+  certificateLevel,
+  mergeFacts,
+  servesVisitors,
+  type Validity,
+} from '../model/badge.ts'
 import { addCheck, NO_HISTORY } from '../model/history.ts'
 import type { FullCheck, HostStatus, ServedCertificate, WatchedHost } from '../model/host-status.ts'
 
@@ -51,8 +59,7 @@ export function statusAfterCheck(before: HostStatus, { answer, fullCheck }: Chec
     certificate: certificate && certificateFact(certificate),
   })
   const badge = badgeOf(facts)
-  // Uptime counts only the answer of the host's own entry through the edge.
-  const ok = badgeOf({ ...facts, dns: null, file: null, certificate: null }) === 'RUNNING'
+  const ok = servesVisitors(facts)
   return {
     ...before,
     badge,
@@ -82,6 +89,11 @@ export function withCertificate(before: HostStatus, validity: Validity, now: num
 
 const certificateFact = ({ forHost, level }: ServedCertificate): BadgeFacts['certificate'] =>
   forHost ? level : 'wrong_name'
+
+/** Whether the host itself fails to answer. One that answers, and cannot be reached for want of a name or a certificate, is asked as often. */
+export const isSilent = (status: HostStatus): boolean =>
+  status.lastCheck !== null &&
+  badgeOf({ ...factsOf(status, status.lastCheck.at), dns: null, file: null, certificate: null }) !== 'RUNNING'
 
 /** Badges that only a full check can clear. While a host has one of them, or is not in step on the Secondary, every check is one. */
 const CLEARED_BY_FULL_CHECK: readonly Badge[] = ['NO DNS', 'CERT', 'DRIFT']

@@ -3,7 +3,7 @@ import type { FullCheck, HostStatus } from '../model/host-status.ts'
 import type { Clock } from '../primitives/clock.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Board } from './board.ts'
-import { needsFullCheck, statusAfterCheck } from './judge.ts'
+import { isSilent, needsFullCheck, statusAfterCheck } from './judge.ts'
 import { dueFirst, isFullCheckDue, nextCheck } from './schedule.ts'
 import type { StatusWriter } from './status-writer.ts'
 import type { WatchList } from './watch-list.ts'
@@ -118,7 +118,7 @@ export class Rounds {
     // After an apply only its verification is known, so the first full check is due at once.
     const firstAt = listenGap ? this.#parts.clock.now() : null
     const checkedAt = fullCheck.at === null ? firstAt : (lastCheck?.at ?? firstAt)
-    const checked = { host, checkedAt, failingSince: lastCheck?.ok === false ? since : null }
+    const checked = { host, checkedAt, failingSince: isSilent(status) ? since : null }
     this.#due.set(host, nextCheck(checked, this.#parts.everyMs))
   }
 }

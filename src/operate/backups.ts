@@ -1,8 +1,9 @@
-import type { Edge, EdgeChange } from '../edge/contract.ts'
+import type { Edge, EdgeChange, EdgeFile } from '../edge/contract.ts'
 import { Fault, Problem } from '../model/errors.ts'
 import type { BackupManifest } from '../model/receipt.ts'
 import type { BackupShelf } from '../runs/backup-shelf.ts'
 import { hashIn, hashOf } from '../runs/file-hash.ts'
+import type { StepParts } from '../runs/steps/context.ts'
 import type { ExposureStore } from '../store/ports/exposures.ts'
 
 /** One line for each backup, newest first. */
@@ -18,6 +19,7 @@ export interface RestoreParts {
   readonly shelf: BackupShelf
   readonly primary: Edge | undefined
   readonly store: Pick<ExposureStore, 'findExposure'>
+  readonly loadPair: StepParts['loadPair']
 }
 
 /** The effect of a restore on one file of the edge. */
@@ -37,11 +39,13 @@ interface Restore {
 }
 
 /** Computes what a restore would do. Changes nothing. */
-export async function previewRestore(runId: string, { shelf, primary, store }: RestoreParts): Promise<Restore> {
+export async function previewRestore(runId: string, parts: RestoreParts): Promise<Restore> {
+  const { shelf, primary, store } = parts
   if (!primary) throw new Fault('No edge is configured for the Primary.')
   // Backups of earlier versions also hold the base file, which every generation writes anew.
-  const files = (await shelf.load(runId)).filter(({ path }) => path !== 'drawbridge.conf')
+  const kept = (await shelf.load(runId)).filter(({ path }) => path !== 'drawbridge.conf')
   const host = (await shelf.list()).find((manifest) => manifest.runId === runId)?.host ?? ''
+  const files = [...kept, ...(await missingKeys(kept, { host, primary, loadPair: parts.loadPair }))]
   const now = await primary.hashFiles(files.map(({ path }) => path))
   const moved = files.filter((file) => hashOf(file).hash !== hashIn(now, file.path))
   const differences = moved.map(({ path, content }): Difference => {
@@ -65,6 +69,30 @@ export async function previewRestore(runId: string, { shelf, primary, store }: R
     change: { files: moved, expected: now },
   }
 }
+
+interface KeySource extends Pick<RestoreParts, 'loadPair'> {
+  readonly host: string
+  readonly primary: Edge
+}
+
+/** An edge behind an agent gives no key away, so backups of its files have none. The service's own pairs have them. */
+async function missingKeys(kept: readonly EdgeFile[], { host, primary, loadPair }: KeySource): Promise<EdgeFile[]> {
+  const keyless = primary.keylessCertificates(kept)
+  const now = await primary.hashFiles(keyless.map(({ keyPath }) => keyPath))
+  const missing = keyless.filter((_, at) => now[at]?.hash === null)
+  const keys = missing.map(async ({ fingerprint }) => {
+    const pair = await loadPair({ fingerprint, certificateFile: '', keyFile: '', pairOnEdge: true })
+    if (pair.keyPem === undefined) throw keyLost(host, primary.server)
+    return primary.certificateFiles(host, pair).filter(({ secret }) => secret)
+  })
+  return (await Promise.all(keys)).flat()
+}
+
+const keyLost = (host: string, server: string): Fault =>
+  new Fault(
+    `The backup has a certificate of ${host} whose key neither edge ${server} nor this service has any more: an edge gives no key away, ` +
+      'so a backup has none. Nothing was changed. Expose the host again instead: it gets a certificate with a new key.',
+  )
 
 const WORDS = { appears: 'would be created', changes: 'would be changed', vanishes: 'would be removed' } as const
 

@@ -1,4 +1,4 @@
-import type { Edge, EdgeFile, SiteCertificate, StandingEntry } from '../edge/contract.ts'
+import type { Edge, SiteCertificate, StandingEntry } from '../edge/contract.ts'
 import type { Plan, PlanState } from '../model/exposure.ts'
 import type { ComparedEdge, SecondaryEntry } from '../model/host-status.ts'
 import type { ChosenCertificate, FileHash, Receipt } from '../model/receipt.ts'
@@ -92,7 +92,7 @@ export class EdgeComparison {
         .filter(({ path, hash }) => hash !== null && !primary.isCertificateFile(path))
         .map(({ path }) => path)
     const paths = hosts.flatMap(pathsOf)
-    const texts = (edge: Edge) => edge.read(paths).then(textsByPath, () => new Map<string, string>())
+    const texts = (edge: Edge) => textsByPath(edge, paths).catch(() => new Map<string, string>())
     const [first, second] = await Promise.all([texts(primary), texts(secondary)])
     const isSame = (path: string) => first.has(path) && first.get(path) === second.get(path)
     return hosts.filter((host) => pathsOf(host).length > 0 && pathsOf(host).every(isSame))
@@ -189,11 +189,13 @@ export class EdgeComparison {
   }
 }
 
-/** What stands at each path, without the lines that differ from edge to edge. */
-const textsByPath = (files: readonly EdgeFile[]): Map<string, string> =>
-  new Map(
-    files.flatMap(({ path, content }) => (content === null ? [] : [[path, content.replaceAll(/^ *listen .*$/gm, '')]])),
-  )
+/** What stands at each path, without the lines that differ from edge to edge. Other `listen` lines are an edit of somebody. */
+async function textsByPath(edge: Edge, paths: readonly string[]): Promise<Map<string, string>> {
+  const [files, own] = await Promise.all([edge.read(paths), edge.listens()])
+  const withoutOwn = (text: string) =>
+    text.replaceAll(/^ *listen ([^\s;]+)[ a-z0-9]*;\n/gm, (line, at: string) => (own.includes(at) ? '' : line))
+  return new Map(files.flatMap(({ path, content }) => (content === null ? [] : [[path, withoutOwn(content)]])))
+}
 
 /**
  * Whether an edge has not what was applied, or not in the layout of its settings. An entry of the same plan that somebody edited

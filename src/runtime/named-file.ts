@@ -1,8 +1,8 @@
-import { constants } from 'node:fs'
+import { constants, statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { createFile, errorCode, syncFolder } from '../primitives/durable-file.ts'
-import { isRootsAlone } from './path-owners.ts'
+import { firstOfOthers, isRootsAlone, partsOf } from './path-owners.ts'
 
 const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
 
@@ -21,7 +21,7 @@ export class NamedFile {
 
   /** Open for reading from any position. The caller closes it. Rejects with an error of the system. */
   async toRead(): Promise<FileHandle> {
-    return this.#file ?? opened(this.path, O_RDONLY)
+    return this.#file ?? opened(this.path, O_RDONLY | (isSticky(dirname(this.path)) ? O_NOFOLLOW : 0))
   }
 
   /** Undefined unless root has created it: then its folder may be closed to this user. Every write appends. */
@@ -49,11 +49,18 @@ export class NamedFile {
     }
   }
 
+  /** Opens the very file that was checked: another one could stand there by then. One that is missing is told by `toRead`. */
   async openAsRoot(): Promise<void> {
-    if (isRootsAlone(this.path)) this.#file = await opened(this.path, O_RDONLY)
+    const parts = partsOf(this.path)
+    const found = parts.at(-1)
+    if (!found?.stats.isFile() || firstOfOthers(parts, 0) !== undefined) return
+    const file = await opened(found.path, O_RDONLY | O_NOFOLLOW)
+    const { dev, ino } = await file.stat()
+    if (dev === found.stats.dev && ino === found.stats.ino) this.#file = file
+    else await file.close()
   }
 
-  /** An empty file of root is taken: a command that failed may have left it. Rejects for any other. */
+  /** An empty file of root that nobody else can have open is taken: a command that failed may have left it. Rejects for any other. */
   async createAsRoot(): Promise<void> {
     const folder = dirname(this.path)
     if (!isRootsAlone(folder)) return
@@ -72,14 +79,17 @@ async function emptyFile(path: string): Promise<FileHandle> {
   const file = await opened(path, O_WRONLY | O_APPEND | O_NOFOLLOW).catch(() => {
     throw existsAlready(path)
   })
-  const { size, uid, nlink } = await file.stat()
-  if (size === 0 && uid === 0 && nlink === 1) return file
+  const { size, uid, nlink, mode } = await file.stat()
+  if (size === 0 && uid === 0 && nlink === 1 && (mode & 0o077) === 0) return file
   await file.close()
   throw existsAlready(path)
 }
 
 export const existsAlready = (path: string): Error =>
   new Error(`${path} exists already. It was not overwritten. Name a new file.`)
+
+/** Whether anybody may put a link of his own into the folder. */
+const isSticky = (folder: string): boolean => ((statSync(folder, { throwIfNoEntry: false })?.mode ?? 0) & 0o1000) !== 0
 
 /** Does not wait for a pipe, and refuses what is not a regular file. */
 async function opened(path: string, flags: number): Promise<FileHandle> {

@@ -1,4 +1,5 @@
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chownSync, cpSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { launcher } from '../../lab/checkout.ts'
@@ -99,6 +100,14 @@ suite('from one machine to three, by the commands of docs/operations.md', () => 
     cpSync(placed(machine, from), placed(last as Place, path), { recursive: true, preserveTimestamps: true })
   }
 
+  /** What `put-store-key` does: the user of the folder writes a new file. */
+  function pipe(machine: Place, from: string, last: string): void {
+    const to = placed(last as Place, from)
+    cpSync(placed(machine, from), to, { errorOnExist: true, force: false })
+    const { uid, gid } = statSync(dirname(to))
+    chownSync(to, uid, gid)
+  }
+
   /** What a person types into the editor: the agent of 23 by its address, and the folders of this machine. */
   function edit(machine: Place, file: string): void {
     const text = readFileSync(file, 'utf8').replaceAll(`${fileOn('23')}/`, `${fileOn(machine)}/`)
@@ -111,6 +120,8 @@ suite('from one machine to three, by the commands of docs/operations.md', () => 
     const [program = '', ...words] = placed(machine, line).split(' ')
     if (program === 'systemctl') return systemctl(machine, words[0] ?? '', words[1] ?? '')
     if (program === 'scp') return copy(machine, line.split(' ').at(-2) ?? '', line.split(' ').at(-1) ?? '')
+    const [, key, last] = /^setpriv .* cat (\S+) \| ssh root@192\.168\.45\.(\d+) put-store-key$/.exec(line) ?? []
+    if (key !== undefined && last !== undefined) return pipe(machine, key, last)
     if (program === 'editor') return edit(machine, words[0] ?? '')
     if (program !== 'drawbridge') return void (await network.runOn(machine, 'root', program, ...words))
     const given = words.map((word) => (word === 'FINGERPRINT' ? fingerprint : word))

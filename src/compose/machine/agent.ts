@@ -21,6 +21,7 @@ import { systemClock } from '../../primitives/clock.ts'
 import { AGENT_CRASH_POINTS, crashAt } from '../../runs/engine/crash-points.ts'
 import type { Log } from '../../runtime/log.ts'
 import { VERSION } from '../../runtime/version.ts'
+import { ignoredFence } from '../edges.ts'
 
 /** The agent of edge.yaml. It owns the edge's folder from now on, and does not listen yet. */
 export function composeAgent(config: EdgeAgentConfig, log: Log): RunningAgent {
@@ -40,6 +41,7 @@ export function composeAgent(config: EdgeAgentConfig, log: Log): RunningAgent {
     examine: async (edge) => [...(await examine(edge, settings)), ...zoneFindings(zones)],
     onUnexpected: (error) =>
       log.error({ event: 'edge_change_failed', err: error }, 'A change failed for a reason that is not known.'),
+    onIgnoredFence: ignoredFence(server, log),
     reached: (point) => crashPoint(`agent change ${point}`),
   })
   return {

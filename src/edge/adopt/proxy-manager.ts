@@ -3,7 +3,8 @@ import { parseName } from '../../model/dns-name.ts'
 import type { Adoption, SiteFinding } from '../../model/options/adoption.ts'
 
 const NOT_COMPARED =
-  'Its answers are not compared. Sizes of bodies, timeouts and headers of requests have the values of Drawbridge.'
+  'Its answers are not compared: a database has no configuration of nginx that could be rehearsed. Sizes of bodies, timeouts and headers ' +
+  'of requests have the values of Drawbridge. Compare the host yourself before you switch over.'
 const WEBSOCKET = 'Upgrades to WebSocket are passed on.'
 
 type Row = Readonly<Record<string, unknown>>

@@ -22,7 +22,7 @@ import { hashOf, hashOfFound } from '../files/files.ts'
 import type { PresentGeneration } from '../generations/present.ts'
 import { isForHost } from '../visit/ask.ts'
 import { hasEntry, type OutsideFiles } from './outside-files.ts'
-import type { AgentSites } from './sites.ts'
+import { type AgentSites, siteHost } from './sites.ts'
 
 /** What entries of this edge may be proxied to. */
 export interface AllowedTargets {
@@ -37,7 +37,7 @@ interface AcceptanceParts {
   readonly present: PresentGeneration
   readonly edge: Pick<Edge, 'releasedFiles' | 'fencesOf'>
   readonly sites: Pick<AgentSites, 'fault'>
-  readonly outside: Pick<OutsideFiles, 'note' | 'isOurs'>
+  readonly outside: Pick<OutsideFiles, 'note' | 'undoFault'>
   /** The zones of the hosts that entries may be for. */
   readonly zones: readonly string[]
 }
@@ -76,8 +76,23 @@ export class Acceptance {
           file.content !== null && (await this.#insideFault(parsed, file.path, file.content, contents))
       if (reason) throw refused(file.path, reason)
     }
+  }
+
+  /** Before these files are written: see `OutsideFiles`. */
+  async noteWritten(files: readonly EdgeFile[]): Promise<void> {
     const { present, outside } = this.#parts
     await outside.note(files, (path) => hashOfFound(path, present.look(path)).hash)
+  }
+
+  /** The host whose fence a change of this file needs. Undefined for what belongs to no host, such as a pair. */
+  fencedHost({ path, content }: EdgeFile): string | undefined {
+    const parsed = pathOf(path)
+    if (parsed.kind !== 'adopted') return 'host' in parsed ? parsed.host : undefined
+    const record = content ?? this.#parts.present.content(path)
+    if (record === null) return undefined
+    const host = siteHost(record)
+    if (host === undefined) throw refused(path, 'It names no host')
+    return host
   }
 
   /** A fence is kept for ever, so only hosts that may have entries get one, and those that have one. */
@@ -103,15 +118,15 @@ export class Acceptance {
     const { present, outside } = this.#parts
     if (link !== undefined) return 'It cannot be a link'
     const { hash: standing } = hashOfFound(path, present.look(path))
-    const isOurs = standing === null || outside.isOurs(path, standing)
+    const undoFault = standing === null ? undefined : outside.undoFault(path, standing)
     if (content === null) {
-      if (!isOurs) return 'It lies outside the folder of the edge, and no change of this agent has written it as it is'
+      if (undoFault !== undefined) return undoFault
       return parsed.kind === 'released' && standing !== null && !hasEntry(parsed.host, contents)
         ? 'Nothing would serve the host in its place'
         : undefined
     }
     if (parsed.kind === 'released' && standing === hashOf(content)) return undefined
-    if (parsed.kind === 'released' && !isOurs) return 'Another file stands there. Move it away'
+    if (parsed.kind === 'released' && undoFault !== undefined) return 'Another file stands there. Move it away'
     return this.#fault(parsed, path, content, contents)
   }
 
@@ -254,7 +269,7 @@ export function repeated(texts: readonly string[]): string | undefined {
 }
 
 /** Throws `change_invalid` for a path that is none of an edge. */
-export function pathOf(path: string): Path {
+function pathOf(path: string): Path {
   try {
     return parsePath(path)
   } catch {

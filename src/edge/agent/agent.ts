@@ -10,7 +10,7 @@ import { type Edge, EdgeFault, type EdgeFile, type EdgePoint, type EdgeView, typ
 import { certificateRemovals, keepUsedCertificates } from '../files/certificates-in-use.ts'
 import { Fences } from '../files/fences.ts'
 import { PresentGeneration } from '../generations/present.ts'
-import { absentOf, localEdge } from '../local.ts'
+import { absentOf, type LocalEdgeParts, localEdge } from '../local.ts'
 import { edgePreflight } from '../preflight.ts'
 import { listeningReader } from '../process/neighbours.ts'
 import { masterPid } from '../process/nginx-workers.ts'
@@ -58,6 +58,8 @@ interface AgentParts {
   readonly examine: (edge: Edge) => Promise<Answered<'examine'>>
   /** Called with what no service should be told. */
   readonly onUnexpected: (error: unknown) => void
+  /** See `Fences`. */
+  readonly onIgnoredFence?: LocalEdgeParts['onIgnoredFence']
   /** Its certificate. Undefined where it does not listen for other machines. */
   readonly identity?: Pick<AgentIdentity, 'prepareKey' | 'install'> | undefined
   /** Called at each moment of a change, for tests that end the process there. */
@@ -70,7 +72,10 @@ export function edgeAgent(parts: AgentParts): Agent {
   const reader = edgeReader(settings)
   const preflight = edgePreflight(settings, reader)
   const listening = listeningReader(settings)
-  const edge = localEdge(settings, { isOwner: true, listening, loaded: (since) => preflight.markLoaded(since) })
+  const edge = localEdge(settings, {
+    ...{ isOwner: true, listening, onIgnoredFence: parts.onIgnoredFence },
+    loaded: (since) => preflight.markLoaded(since),
+  })
   const view = edgeView(settings, reader)
   const present = new PresentGeneration(settings.folder)
   const sites = new AgentSites({ settings, edge, adopts: parts.adopts })

@@ -3,7 +3,7 @@ import type { Clock } from '../../primitives/clock.ts'
 import { LruCache } from '../../primitives/lru-cache.ts'
 import { type Edge, EdgeFault, type EdgePoint } from '../contract.ts'
 import type { WireChange, WireVerdict } from '../wire/verbs.ts'
-import { type Acceptance, pathOf, repeated } from './acceptance.ts'
+import { type Acceptance, repeated } from './acceptance.ts'
 
 const MOST_KNOWN = 20_000
 /** How long a question for a verdict waits for a change that is under way. */
@@ -14,7 +14,7 @@ class Late extends Error {}
 
 interface ChangesParts {
   readonly edge: Pick<Edge, 'change'>
-  readonly acceptance: Pick<Acceptance, 'assertAcceptable' | 'assertFenceable'>
+  readonly acceptance: Pick<Acceptance, 'assertAcceptable' | 'assertFenceable' | 'fencedHost' | 'noteWritten'>
   readonly onUnexpected: (error: unknown) => void
   readonly clock: Clock
 }
@@ -60,9 +60,13 @@ export class Changes {
     const endsAt = clock.monotonic() + (heldForMs ?? Number.POSITIVE_INFINITY)
     await edge.change({
       propose: async () => {
-        assertFenced(files, fences)
+        assertFenced(
+          files.flatMap((file) => acceptance.fencedHost(file) ?? []),
+          fences,
+        )
         await acceptance.assertFenceable(fences.map(({ host }) => host))
         await acceptance.assertAcceptable(files)
+        await acceptance.noteWritten(files)
         return { files, expected, replacesLinks, mends }
       },
       assertHeld: () => {
@@ -88,14 +92,12 @@ const WITHDRAWN: WireVerdict = {
 }
 
 /** Every host that a change touches has one fence: without it, a run that another one has overtaken would go unseen. */
-function assertFenced(files: WireChange['files'], fences: WireChange['fences']): void {
-  const hosts = new Set(fences.map(({ host }) => host))
-  const twice = repeated(fences.map(({ host }) => host))
+function assertFenced(touched: readonly string[], fences: WireChange['fences']): void {
+  const hosts = fences.map(({ host }) => host)
+  const twice = repeated(hosts)
   if (twice !== undefined) throw unfenced(twice, 'two fences')
-  for (const { path } of files) {
-    const parsed = pathOf(path)
-    if ('host' in parsed && !hosts.has(parsed.host)) throw unfenced(parsed.host, 'no fence')
-  }
+  const without = touched.find((host) => !hosts.includes(host))
+  if (without !== undefined) throw unfenced(without, 'no fence')
 }
 
 const unfenced = (host: string, has: string): EdgeFault =>

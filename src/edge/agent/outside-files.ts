@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { replaceFile } from '../../primitives/durable-file.ts'
+import { KeyedQueue } from '../../primitives/keyed-queue.ts'
 import { blockFile, isOutside, linesFile, OUTSIDE_NOTES } from '../config/layout.ts'
 import type { EdgeFile } from '../contract.ts'
 import { hashOf } from '../files/files.ts'
@@ -11,8 +12,9 @@ interface Note {
   readonly at: number
 }
 
-/** An undo comes soon after its change. Later the file belongs to the administrator alone. */
-const UNDO_MS = 24 * 3_600_000
+/** An undo comes soon after its change, or when a person has resolved a blocked run. Later the file belongs to the administrator alone. */
+const UNDO_DAYS = 30
+const UNDO_MS = UNDO_DAYS * 24 * 3_600_000
 const MOST_NOTES = 1_000
 
 /**
@@ -22,6 +24,7 @@ const MOST_NOTES = 1_000
 export class OutsideFiles {
   readonly #file: string
   readonly #now: () => number
+  readonly #writes = new KeyedQueue()
 
   constructor(folder: string, now: () => number) {
     this.#file = join(folder, OUTSIDE_NOTES)
@@ -36,19 +39,23 @@ export class OutsideFiles {
       return hash !== null && isOutside(path) && hashAt(path) !== hash ? [{ path, hash, at }] : []
     })
     if (written.length === 0) return
-    const notes = [...written, ...this.#notes()].slice(0, MOST_NOTES)
-    await replaceFile(this.#file, JSON.stringify(notes), 0o600)
+    await this.#writes.run(this.#file, () =>
+      replaceFile(this.#file, JSON.stringify([...written, ...this.#notes()].slice(0, MOST_NOTES)), 0o600),
+    )
   }
 
-  /** Whether a change of this agent has written the file that stands there with this hash. */
-  isOurs(path: string, hash: string | null): boolean {
-    return this.#notes().some((note) => note.path === path && note.hash === hash)
+  /** Why the file that stands there with this hash cannot go by an undo. Undefined if a change of this agent has written it. */
+  undoFault(path: string, hash: string | null): string | undefined {
+    const own = this.#notes().filter((note) => note.path === path && note.hash === hash)
+    if (own.some(({ at }) => at > this.#now() - UNDO_MS)) return undefined
+    return own.length === 0
+      ? 'It lies outside the folder of the edge, and no change of this agent has written it as it is'
+      : `This agent wrote it more than ${UNDO_DAYS} days ago, so it belongs to the administrator, who can undo it by hand`
   }
 
   #notes(): readonly Note[] {
-    const since = this.#now() - UNDO_MS
     try {
-      return (JSON.parse(readFileSync(this.#file, 'utf8')) as Note[]).filter(({ at }) => at > since)
+      return JSON.parse(readFileSync(this.#file, 'utf8')) as Note[]
     } catch {
       return []
     }

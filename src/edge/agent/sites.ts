@@ -63,7 +63,7 @@ export class AgentSites {
     contents: ReadonlyMap<string, string | null>,
   ): Promise<string | undefined> {
     if (!(await this.#mayTake(planId))) return 'edge.yaml does not set adopt.enabled'
-    const host = hostOf(record)
+    const host = siteHost(record)
     if (host === undefined) return 'It names no host'
     if (!hasEntry(host, contents)) return 'The change has no entry of the host'
     const [own] = await this.#parts.edge.takenOut(host, planId)
@@ -85,7 +85,8 @@ const bounded = (findings: readonly NamedFinding[]) =>
     sentence,
   }))
 
-function hostOf(record: string): string | undefined {
+/** The host that a record of a site names. */
+export function siteHost(record: string): string | undefined {
   try {
     const { host } = JSON.parse(record) as { readonly host?: unknown }
     return typeof host === 'string' && isHost(host) ? host : undefined

@@ -90,7 +90,7 @@ export async function openEnrolment(
     if (!wish) return refuse(400)
     // Nothing waits between here and the use of the secret: of two that come at once only one goes on.
     if (!secret.use(wish.secret))
-      return refuse(403, secret.isGuessed ? () => reject(new Error(TOO_MANY_GUESSES)) : undefined)
+      return refuse(WRONG_CODE, secret.isGuessed ? () => reject(new Error(TOO_MANY_GUESSES)) : undefined)
     try {
       await confirm(keyFingerprint(wish.publicKey))
       if (answer.destroyed) throw new Error('The agent has gone away meanwhile. Nothing was enrolled. Make a new code.')
@@ -99,7 +99,7 @@ export async function openEnrolment(
       answer.end(JSON.stringify(issued), () => resolve())
     } catch (error) {
       if (answer.destroyed) reject(error)
-      else refuse(403, () => reject(error))
+      else refuse(NOT_CONFIRMED, () => reject(error))
     }
   })
   listener.maxConnections = 8
@@ -124,7 +124,12 @@ export async function openEnrolment(
   return { code, expiresAt: clock.now() + LIFE_MS, joined: ended, close }
 }
 
-const TOO_MANY_GUESSES = 'Too many wrong codes came. Nothing was enrolled.'
+const WRONG_CODE = 401
+const NOT_CONFIRMED = 403
+
+const TOO_MANY_GUESSES =
+  `Too many wrong codes came (${MOST_TRIES}), so this code has ended and nothing was enrolled. Find out who else reaches this port, ` +
+  'then make a new code.'
 
 class OneTimeSecret {
   readonly text = randomBytes(20).toString('base64url')
@@ -196,17 +201,28 @@ export async function joinWith(
   )
   asking.once('response', (answer) => {
     if (answer.statusCode === 200) bodyOf(answer).then(resolve, reject)
-    else
-      reject(
-        new Error(
-          `The service refused the code or the key of this agent (${answer.statusCode}). ` +
-            `See what "drawbridge edge enroll ${server}" says, and make a new code.`,
-        ),
-      )
+    else reject(new Error(refusalOf(answer.statusCode, server)))
   })
-  const joined: unknown = JSON.parse(await promise.finally(() => timer.cancel()))
+  const joined = parsed(await promise.finally(() => timer.cancel()))
   if (!Check(JoinedShape, joined)) throw new Error('The service gave an answer that has not the form of one.')
   return joined
+}
+
+function refusalOf(status: number | undefined, server: string): string {
+  const enroll = `"drawbridge edge enroll ${server}"`
+  if (status === WRONG_CODE)
+    return `The service refused the code: it is wrong, or somebody has used it already. Run ${enroll} again, and use the code that it prints.`
+  if (status === NOT_CONFIRMED)
+    return `The key of this agent was not confirmed. See what ${enroll} says, and make a new code.`
+  return `The service refused the message of this agent (${status}). Are both of the same version? See what ${enroll} says.`
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 async function bodyOf(stream: AsyncIterable<Buffer>): Promise<string> {

@@ -1,5 +1,6 @@
-import type { EdgeFile, SiteCertificate, SitePair } from '../contract.ts'
-import { hostEntry, MAX_PARTS, type PemKind, pemFile } from './layout.ts'
+import { X509Certificate } from 'node:crypto'
+import type { EdgeFile, KeylessCertificate, SiteCertificate, SitePair } from '../contract.ts'
+import { hostEntry, MAX_PARTS, type PemKind, parsePath, pemFile } from './layout.ts'
 
 /** 48 lines of at most 65 characters are below the 4,096 characters that nginx allows for one value. */
 const LINES_PER_PART = 48
@@ -37,6 +38,34 @@ export const idInEntry = (entry: string): string | undefined => /^\s*\S+\s+([0-9
 
 /** The PEM text in one part, empty when there is none. */
 export const pemInPart = (part: string): string => /^[0-9a-f]{32} "([^"]*)";\n/.exec(part)?.[1] ?? ''
+
+/** The certificates that files bring without a key. A text that is no certificate counts for none. */
+export function keylessCertificates(files: readonly EdgeFile[]): KeylessCertificate[] {
+  const contents = new Map(files.map(({ path, content }) => [path, content]))
+  const ids = new Set(
+    files.flatMap(({ path, content }) => {
+      const parsed = parsePath(path)
+      return parsed.kind === 'certificate' && !parsed.secret && content !== null ? [parsed.id] : []
+    }),
+  )
+  return [...ids].flatMap((id) => {
+    const keyPath = pemFile('key', id, 1)
+    if (contents.has(keyPath)) return []
+    const parts = Array.from({ length: MAX_PARTS.certificate }, (_, at) =>
+      pemInPart(contents.get(pemFile('certificate', id, at + 1)) ?? ''),
+    )
+    const fingerprint = fingerprintOf(parts.join(''))
+    return fingerprint === undefined ? [] : [{ fingerprint, keyPath }]
+  })
+}
+
+function fingerprintOf(pem: string): string | undefined {
+  try {
+    return new X509Certificate(pem).fingerprint256
+  } catch {
+    return undefined
+  }
+}
 
 function renderPem(kind: PemKind, id: string, pem: string): EdgeFile[] {
   const lines = pem.split(/\r?\n/).filter((line) => line !== '')

@@ -36,9 +36,11 @@ export interface Claim {
   record(): Promise<void>
 }
 
-interface FencesOptions {
+export interface FencesOptions {
   readonly now: () => number
   readonly spareLines?: number
+  /** Called once with each fence of the far future that stands in the file. `ahead`: by how much, in words. */
+  readonly onIgnored?: ((fence: HostFence, ahead: string) => void) | undefined
 }
 
 const UNFENCED: Claim = { assertNewest: () => undefined, record: async () => undefined }
@@ -53,10 +55,15 @@ export class Fences {
   readonly #path: string
   readonly #spareLines: number
   readonly #now: () => number
+  readonly #onIgnored: FencesOptions['onIgnored']
   #highest = new Map<string, HostFence>()
+  /** Fences of the far future, which earlier versions took. They count for nothing until the clock comes near them. */
+  #ahead: readonly HostFence[] = []
+  readonly #told = new Set<string>()
   #read = NOTHING_READ
 
-  constructor(folder: string, { now, spareLines = SPARE_LINES }: FencesOptions) {
+  constructor(folder: string, { now, spareLines = SPARE_LINES, onIgnored }: FencesOptions) {
+    this.#onIgnored = onIgnored
     this.#folder = folder
     this.#path = join(folder, FENCES)
     this.#spareLines = spareLines
@@ -112,13 +119,14 @@ export class Fences {
     }
     await this.#sync()
     // The claim itself has succeeded. The next one tries again.
-    if (this.#read.lines > 2 * this.#highest.size + this.#spareLines) await this.#compact().catch(() => undefined)
+    if (this.#read.lines > 2 * this.#kept().length + this.#spareLines) await this.#compact().catch(() => undefined)
   }
 
   /** Reads what was appended since the last call, or everything when the file was written anew. */
   #readOn(): void {
     const { ino, size, ctimeMs, isFile } = statOf(this.#path)
     if (!isFile) throw notRegularFile(FENCES)
+    this.#ahead = this.#take(this.#ahead)
     if (ino === this.#read.ino && size === this.#read.size && ctimeMs === this.#read.ctimeMs) return
     if (ino === 0) {
       this.#forget()
@@ -128,14 +136,38 @@ export class Fences {
       const header = headerOf(descriptor)
       if (header !== this.#read.header || size < this.#read.offset) this.#forget()
       const { fences, end } = fencesFrom(descriptor, this.#read.offset)
-      for (const fence of fences)
-        if (isLower(this.#highest.get(fence.host), fence)) this.#highest.set(fence.host, fence)
+      const ahead = this.#take(fences)
+      for (const fence of ahead) this.#tellIgnored(fence)
+      this.#ahead = [...this.#ahead, ...ahead]
       this.#read = { ino, size, ctimeMs, header, offset: end, lines: this.#read.lines + fences.length }
     })
   }
 
+  /** Takes the fences into account that are not of the far future. Returns the others. */
+  #take(fences: readonly HostFence[]): HostFence[] {
+    return fences.filter((fence) => {
+      if (epochAhead(fence.epoch, this.#now()) !== undefined) return true
+      if (isLower(this.#highest.get(fence.host), fence)) this.#highest.set(fence.host, fence)
+      return false
+    })
+  }
+
+  /** The file is read from its beginning when it was written anew. */
+  #tellIgnored(fence: HostFence): void {
+    const line = linesOf([fence])
+    if (this.#told.has(line)) return
+    this.#told.add(line)
+    this.#onIgnored?.(fence, epochAhead(fence.epoch, this.#now()) ?? '')
+  }
+
+  /** What a file that is written anew must have. A clock that is wrong for a while must not lose the fences that are ahead of it. */
+  #kept(): HostFence[] {
+    return [...this.#highest.values(), ...this.#ahead]
+  }
+
   #forget(): void {
     this.#highest.clear()
+    this.#ahead = []
     this.#read = NOTHING_READ
   }
 
@@ -158,7 +190,7 @@ export class Fences {
   async #compact(): Promise<void> {
     const { header, offset } = this.#read
     const draft = join(this.#folder, STAGING, `fences-${randomBytes(8).toString('hex')}`)
-    await createFile(draft, newHeader() + linesOf([...this.#highest.values()]), 0o600)
+    await createFile(draft, newHeader() + linesOf(this.#kept()), 0o600)
     try {
       const late = withOpened(this.#path, O_RDONLY, (former) => {
         // Another process may have been faster.

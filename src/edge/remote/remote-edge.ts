@@ -1,10 +1,12 @@
 import { escapeText } from '../../model/escape-text.ts'
 import { isCertificateFile, isHost, isSecret, placeOf, releasedFile } from '../config/layout.ts'
-import { certificateId, renderCertificate, renderEntry } from '../config/render-certificate.ts'
+import { certificateId, keylessCertificates, renderCertificate, renderEntry } from '../config/render-certificate.ts'
 import { renderSite } from '../config/render-site.ts'
+import { listensOf } from '../config/sockets.ts'
 import { type Edge, EdgeFault, type EdgeFile, type EdgeQuestion } from '../contract.ts'
 import { type AgentClient, UnknownVerb } from './agent-client.ts'
 import { changeThrough } from './remote-change.ts'
+import { toldAnswer, toldHandshake } from './told-certificate.ts'
 
 /** An nginx that an agent owns, on this machine or another. What it shall serve is rendered here, and judged by the agent again. */
 export function remoteEdge(client: AgentClient): Edge {
@@ -19,6 +21,7 @@ export function remoteEdge(client: AgentClient): Edge {
     certificateFiles: renderCertificate,
     certificateEntry: renderEntry,
     certificateId,
+    keylessCertificates,
     isCertificateFile,
     async filesFor(site) {
       const { nginx } = await client.describe()
@@ -39,6 +42,7 @@ export function remoteEdge(client: AgentClient): Edge {
     releasedPath: async (host) =>
       escapeText(placeOf((await client.describe()).nginx.folder, releasedFile(host, 'conf'))),
     generation: () => client.call('generation', {}),
+    listens: async () => listensOf((await client.describe()).nginx),
     list: async () => {
       const entries = await client.call('list', {})
       if (!entries.every(({ host }) => isHost(host)))
@@ -69,13 +73,13 @@ export function remoteEdge(client: AgentClient): Edge {
       nothing(client.call('try-out', files.map(plain), signal)).catch(() => signal?.throwIfAborted()),
     forgetTried: () => nothing(client.call('forget-tried', {})).catch(() => undefined),
     ask: (question, signal) =>
-      client.call('ask', questionOf(question), signal).catch((error: unknown) => {
+      client.call('ask', questionOf(question), signal).then(toldAnswer, (error: unknown) => {
         if (isAway(error)) return { kind: 'no_answer', reason: 'unreachable' }
         throw error
       }),
     foreignListeners: (question, signal) => client.call('foreign-listeners', questionOf(question), signal),
     handshake: (host, signal) =>
-      client.call('handshake', { host }, signal).catch((error: unknown) => {
+      client.call('handshake', { host }, signal).then(toldHandshake, (error: unknown) => {
         if (isAway(error)) return { kind: 'unknown' }
         throw error
       }),

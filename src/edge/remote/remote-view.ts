@@ -14,6 +14,7 @@ import { edgeVisitor } from '../visit/visitor.ts'
 import type { Asked, WireLook } from '../wire/verbs.ts'
 import type { AgentClient } from './agent-client.ts'
 import { isAway, questionOf } from './remote-edge.ts'
+import { toldAnswer, toldHandshake } from './told-certificate.ts'
 
 /** Where the edge is, as the configuration of the service says. An agent may name any address: the service goes to this one alone. */
 export interface EdgeAddress {
@@ -34,14 +35,16 @@ export function remoteView(client: AgentClient, known: EdgeAddress): EdgeView {
     localAddress: async (name) => (await client.call('local-address', { name })) ?? undefined,
     hashFiles: (paths) => client.call('hash', [...paths]),
     visit: ({ listenAddress, ...question }, limitMs) =>
-      client.call('view-visit', { ...questionOf(question), listenAddress, limitMs }).catch((error: unknown) => {
-        if (!isAway(error)) throw error
-        const { address, port } = listenAddress
-        if (!isAt(known, listenAddress)) return UNREACHABLE
-        return askEdge({ address, ports: { http: port, https: port }, clock: client.clock }, question, limitMs)
-      }),
+      client
+        .call('view-visit', { ...questionOf(question), listenAddress, limitMs })
+        .then(toldAnswer, (error: unknown) => {
+          if (!isAway(error)) throw error
+          const { address, port } = listenAddress
+          if (!isAt(known, listenAddress)) return UNREACHABLE
+          return askEdge({ address, ports: { http: port, https: port }, clock: client.clock }, question, limitMs)
+        }),
     handshake: (listenAddress, host, limitMs) =>
-      client.call('view-handshake', { listenAddress, host, limitMs }).catch((error: unknown) => {
+      client.call('view-handshake', { listenAddress, host, limitMs }).then(toldHandshake, (error: unknown) => {
         if (!isAway(error)) throw error
         if (!isAt(known, listenAddress)) return { kind: 'unknown' }
         return tlsHandshake(listenAddress, host, limitMs, client.clock)
@@ -135,7 +138,7 @@ export function remoteVisitor(client: AgentClient, limitMs: number, known: EdgeA
       const { listenAddress, full } = question
       return client
         .call('visit', { ...questionOf(question), listenAddress, full, limitMs })
-        .catch(() => (isAt(known, listenAddress) ? direct.visit(question) : UNREACHABLE))
+        .then(toldAnswer, () => (isAt(known, listenAddress) ? direct.visit(question) : UNREACHABLE))
     },
     forget: (host) => {
       direct.forget(host)

@@ -123,12 +123,15 @@ export function certificateServed(socket: TLSSocket, host: string): Served {
 const LONGEST_ISSUER = 100
 
 /** A certificate can hold any text: what is not a letter, a digit or plain punctuation becomes a question mark. */
+export const plainIssuer = (name: string): string =>
+  name.replace(/[^\p{L}\p{N} .,'()&_-]/gu, '?').slice(0, LONGEST_ISSUER)
+
 function issuerOf({ issuer }: X509Certificate): { issuer?: string } {
   const parts = new Map(
     issuer.split('\n').map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
   )
   const name = parts.get('CN') ?? parts.get('O')
-  return name ? { issuer: name.replace(/[^\p{L}\p{N} .,'()&_-]/gu, '?').slice(0, LONGEST_ISSUER) } : {}
+  return name ? { issuer: plainIssuer(name) } : {}
 }
 
 export const isForHost = (x509: X509Certificate, host: string): boolean =>

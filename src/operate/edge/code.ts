@@ -6,7 +6,7 @@ const LONGEST = 4_096
 
 /** The code of an enrolment. It is never an argument: every user of the machine can read those. */
 export async function codeFrom(file: string | undefined): Promise<string> {
-  const code = file === undefined ? await fromStandardInput() : privateLine(file, 'code file')
+  const code = file === undefined ? await fromStandardInput() : await privateLine(file, 'code file')
   if (code.trim() !== '') return code.trim()
   throw new UsageError('There is no code. Type what "drawbridge edge enroll" has printed, or pass --code-file FILE.')
 }

@@ -156,7 +156,7 @@ export function renderKeyHelp({ zone, keyName, types, secret, address }: Pasted)
     `    - domain: ${zone}`,
     `      acl: ${keyName}`,
     '',
-    'PowerDNS (with dnsupdate=yes in pdns.conf):',
+    'PowerDNS (with dnsupdate=yes in pdns.conf; the key may change records of all types there):',
     `  pdnsutil import-tsig-key ${keyName} hmac-sha256 ${secret}`,
     `  pdnsutil set-meta ${zone} TSIG-ALLOW-DNSUPDATE ${keyName}`,
     `  pdnsutil set-meta ${zone} ALLOW-DNSUPDATE-FROM ${address}`,

@@ -4,9 +4,9 @@ import { privateLine } from '../private-line.ts'
 const SHORTEST = 12
 
 /** The first line of the file. Undefined without a file. Nothing of it is part of an error. */
-export function passphraseIn(file: string | undefined): string | undefined {
+export async function passphraseIn(file: string | undefined): Promise<string | undefined> {
   if (file === undefined) return undefined
-  const passphrase = privateLine(file, 'passphrase file')
+  const passphrase = await privateLine(file, 'passphrase file')
   if (passphrase.length < SHORTEST)
     throw new UsageError(`The first line of ${file} is shorter than ${SHORTEST} characters. Use a longer passphrase.`)
   return passphrase

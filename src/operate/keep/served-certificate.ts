@@ -26,7 +26,7 @@ export async function servedCertificate(
   if (shown.kind !== 'certificate' || !isFingerprint(shown.fingerprint)) return undefined
   if (edge.certificateId(shown.fingerprint) !== id) return undefined
   const installed = await inventory.withFingerprint(shown.fingerprint)
-  if (!installed) return keptOnEdge(host, shown)
+  if (!installed) return keptOnEdge(host, shown, now)
   return coversHost(installed.names, host) ? chosen(installed, installed.issued ? 'issued' : 'installed') : undefined
 }
 
@@ -34,9 +34,13 @@ type Shown = Extract<Handshake, { kind: 'certificate' }>
 
 const isFingerprint = (text: string): boolean => /^(?:[0-9A-F]{2}:){31}[0-9A-F]{2}$/.test(text)
 
+/** The longest that a public authority issues for. A later end would put off the renewal for ever. */
+const LONGEST_LIFE_MS = 398 * 24 * 3_600_000
+
 /** Only names that cover the host are kept: the next order is for these, and the edge must not choose others. */
-function keptOnEdge(host: string, shown: Shown): ChosenCertificate | undefined {
-  const { fingerprint, notBefore, notAfter, serial } = shown
+function keptOnEdge(host: string, shown: Shown, now: number): ChosenCertificate | undefined {
+  const { fingerprint, notBefore, serial } = shown
+  const notAfter = Math.min(shown.notAfter, now + LONGEST_LIFE_MS)
   const names = shown.names.filter((name) => isCertificateName(name) && coversHost([name], host))
   const isPeriod = Number.isSafeInteger(notBefore) && Number.isSafeInteger(notAfter) && notBefore < notAfter
   if (names.length === 0 || !isPeriod || !/^[0-9A-Fa-f]{1,40}$/.test(serial)) return undefined

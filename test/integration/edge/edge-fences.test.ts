@@ -70,6 +70,28 @@ describe('the fences of an edge', () => {
     await claimed(fences, fence(2, now + 86_400_000))
   })
 
+  test('of the far future that an earlier version wrote refuse no run, and are told', async () => {
+    let now = Date.parse('2026-01-01T00:00:00Z')
+    const later = now + 30 * 86_400_000
+    await claimed(new Fences(folder.path, { now: () => later }), fence(7, later))
+    appendFileSync(fencesFile(), `\n${Number.MAX_SAFE_INTEGER} 1 ${HOST};\n`)
+    const told: string[] = []
+    const fences = new Fences(folder.path, {
+      now: () => now,
+      spareLines: 0,
+      onIgnored: ({ host }, ahead) => told.push(`${host} ${ahead}`),
+    })
+    expect(fences.highestEpoch()).toBe(0)
+    for (const number of [1, 2, 3, 4, 5, 6, 7]) await claimed(fences, fence(number, now))
+    await expect(claimed(fences, fence(1, now))).rejects.toMatchObject(FENCED)
+    expect(told).toEqual([`${HOST} 30 days`, expect.stringMatching(`^${HOST} \\d+ days$`)])
+    expect(fences.of([HOST])).toEqual([fence(7, now)])
+    // A clock that was wrong for a while has lost nothing, also not by writing the file anew.
+    now = later
+    for (const reader of [fences, new Fences(folder.path, { now: () => now })])
+      await expect(claimed(reader, fence(6, later))).rejects.toMatchObject(FENCED)
+  })
+
   test('are of one host each, and one stale host refuses the whole change', async () => {
     const fences = new Fences(folder.path, systemClock)
     await claimed(fences, fence(9), fence(1, 1, 'other.lab.test'))

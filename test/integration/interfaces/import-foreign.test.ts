@@ -37,7 +37,7 @@ interface Report {
   readonly hosts: readonly {
     readonly host: string
     readonly adoptable: boolean
-    readonly changed: readonly { readonly directive: string }[]
+    readonly changed: readonly { readonly directive: string; readonly sentence: string }[]
     readonly lost: readonly unknown[]
     readonly refused: readonly unknown[]
   }[]
@@ -127,6 +127,12 @@ describe('import npm', () => {
     const { hosts } = await report('npm', file)
     const seen = hosts.map(({ host, adoptable, lost, refused }) => [host, adoptable, lost.length, refused.length])
     expect(hosts[0]?.changed.map(({ directive }) => directive)).toEqual(['proxy_host', 'allow_websocket_upgrade'])
+    // No rehearsal is made of a database, and every host says so.
+    for (const { adoptable, changed } of hosts.filter((each) => each.adoptable))
+      expect([adoptable, changed[0]?.sentence]).toEqual([
+        true,
+        expect.stringContaining('Its answers are not compared:'),
+      ])
     expect(seen).toEqual([
       ['a.example.test', true, 0, 0],
       ['b.example.test', true, 0, 0],

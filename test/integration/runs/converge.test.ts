@@ -66,6 +66,7 @@ class FakeEdge {
       ask: (question) => this.ask(question),
       generation: async () => String(this.changes),
       stray: async () => [...this.stray],
+      listens: async () => [...this.listen.matchAll(/listen (\S+);/g)].flatMap(([, at]) => at ?? []),
       list: async () => [...texts].map(([path, text]) => entry(path, text)),
       fencesOf: async (hosts) => this.fences.filter(({ host }) => hosts.includes(host)),
       hashFiles: async (paths) => paths.map((path) => ({ path, hash: hashOf(texts.get(path) ?? null) })),
@@ -269,15 +270,21 @@ test('a new version writes the entries of the Primary again, without those that 
 
 test('what is written again on the Primary, as after a rebuild, is written again on the Secondary, unless somebody edited it there', async () => {
   for (const edge of [primary, secondary]) edge.listen = `\n  listen 192.168.45.${edge.server}:80;\n  proxied`
-  const [ours, edited] = [await exposed(), await exposed()]
-  for (const { host, planId } of [ours, edited]) secondary.put(host, planId)
+  const [ours, edited, opened] = [await exposed(), await exposed(), await exposed()]
+  for (const { host, planId } of [ours, edited, opened]) secondary.put(host, planId)
   const byHand = `${secondary.texts.get(pathOf(edited.host))} by hand`
   secondary.texts.set(pathOf(edited.host), byHand)
+  const furtherPort = `${secondary.texts.get(pathOf(opened.host))}`.replace(
+    '  listen',
+    '  listen 10.0.0.1:8443 ssl;\n  listen',
+  )
+  secondary.texts.set(pathOf(opened.host), furtherPort)
   for (const edge of [primary, secondary]) edge.version = 'v2'
   await look()
   expect(primary.texts.get(pathOf(ours.host))).toBe(`v2 ${ours.planId}${primary.listen}`)
   expect(secondary.texts.get(pathOf(ours.host))).toBe(`v2 ${ours.planId}${secondary.listen}`)
   expect(secondary.texts.get(pathOf(edited.host))).toBe(byHand)
+  expect(secondary.texts.get(pathOf(opened.host))).toBe(furtherPort)
 })
 
 test('a run removes no host but those that it was told to', async () => {

@@ -49,7 +49,7 @@ test('a key that is not confirmed is not enrolled, and its code is used up', asy
     shown.push(fingerprint)
     throw new Error('It is another key.')
   })
-  expect(await joining(enrolment.code, thief)).toBeInstanceOf(Error)
+  expect(String(await joining(enrolment.code, thief))).toContain('The key of this agent was not confirmed.')
   await expect(enrolment.joined).rejects.toThrow('It is another key.')
   expect(shown).toEqual([keyFingerprint(thief)])
   expect(await joining(enrolment.code, agent)).toBeInstanceOf(Error)
@@ -65,7 +65,7 @@ test('while a key waits for a person, nobody else is let in', async () => {
   })
   const first = joining(enrolment.code)
   await asked
-  expect(await joining(enrolment.code)).toBeInstanceOf(Error)
+  expect(String(await joining(enrolment.code))).toContain('somebody has used it already')
   confirm()
   expect(await first).toEqual(expect.any(String))
   await enrolment.joined
@@ -101,7 +101,7 @@ test('a code works once, only for its server, and not for a place that it does n
   const [server, address, at, shown, secret] = JSON.parse(Buffer.from(enrolment.code, 'base64url').toString())
   const code = (...parts: unknown[]) => Buffer.from(JSON.stringify(parts)).toString('base64url')
   await expect(joinWith(code(server, address, at, shown, `${secret}x`), '25', publicKey, systemClock)).rejects.toThrow(
-    'refused the code',
+    'The service refused the code: it is wrong, or somebody has used it already. Run "drawbridge edge enroll 25" again',
   )
   await expect(
     joinWith(code(server, address, at, shown.replaceAll(/[0-9]/g, '0'), secret), '25', publicKey, systemClock),
@@ -117,5 +117,9 @@ test('five wrong codes end an enrolment', async () => {
   const parts = JSON.parse(Buffer.from(enrolment.code, 'base64url').toString())
   const wrong = Buffer.from(JSON.stringify([...parts.slice(0, 4), 'guess'])).toString('base64url')
   for (let guess = 0; guess < 5; guess += 1) await expect(joinWith(wrong, '25', 'x', systemClock)).rejects.toThrow()
-  await expect(enrolment.joined).rejects.toThrow('Too many wrong codes')
+  await expect(enrolment.joined).rejects.toThrow(
+    'Too many wrong codes came (5), so this code has ended and nothing was enrolled.',
+  )
+  // Also with the right one.
+  expect(await joining(enrolment.code)).toBeInstanceOf(Error)
 })

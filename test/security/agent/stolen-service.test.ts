@@ -41,6 +41,8 @@ afterAll(async () => {
 }, 60_000)
 
 const HOST = 'shop.lab.test'
+/** Hand-written. */
+const SITE = 'kept.lab.test'
 const PLAN = `plan_${'a'.repeat(26)}`
 const folder = () => lab.description.edges.primary.folder
 const generation = () => new PresentGeneration(folder()).number
@@ -89,7 +91,8 @@ async function changeNow(files: readonly Sent[]) {
   return changeOf(files, { expected: JSON.parse(body).answer })
 }
 
-const hostIn = (path: string): string | undefined => /([a-z0-9-]+\.lab\.test)/.exec(path)?.[1]
+const hostIn = (path: string): string | undefined =>
+  path === `adopted/${PLAN}` ? SITE : /([a-z0-9-]+\.lab\.test)/.exec(path)?.[1]
 
 /** The last line of the answer. */
 async function changed(message: unknown, at = socket): Promise<unknown> {
@@ -356,7 +359,6 @@ describe('messages', () => {
 })
 
 describe('hand-written sites', () => {
-  const SITE = 'kept.lab.test'
   const entry = () => ({ path: `entries/${SITE}`, content: linesOf(SITE) })
   const record = (content: string | null, planId = PLAN) => ({ path: `adopted/${planId}`, content })
   let file: string
@@ -401,8 +403,15 @@ describe('hand-written sites', () => {
 
   test('a record that an adoption has left is not carried out again over what the administrator wrote since', async () => {
     const own = await ownRecord()
+    // To try a change out writes nothing that an undo could take away.
+    expect((await askAgent(socket, 'try-out', changeOf([record(own), entry()]).files)).status).toBe(200)
+    expect(existsSync(join(folder(), '.outside'))).toBe(false)
     expect(await changed(changeOf([record(own), entry()]))).toEqual({ state: 'done' })
     const after = readFileSync(file, 'utf8')
+    // An undo has a fence as every change has.
+    for (const fences of [[], [{ host: HOST, epoch: 1, number: 1 }]])
+      expect(await changed({ ...(await changeNow([record(null)])), fences })).toEqual(refusedAs('change_invalid'))
+    expect(readFileSync(file, 'utf8')).toBe(after)
     // The undo of this change, by the run that made it.
     expect(await changed(await changeNow([record(null), { path: `entries/${SITE}`, content: null }]))).toEqual({
       state: 'done',

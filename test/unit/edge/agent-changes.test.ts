@@ -19,7 +19,12 @@ function agent({ accepts = true } = {}) {
   }
   const changes = new Changes({
     edge: { change },
-    acceptance: { assertAcceptable, assertFenceable: async () => undefined },
+    acceptance: {
+      assertAcceptable,
+      assertFenceable: async () => undefined,
+      fencedHost: ({ path }) => /[a-z]+\.lab\.test/.exec(path)?.[0],
+      noteWritten: async () => undefined,
+    },
     onUnexpected: () => undefined,
     clock: systemClock,
   })

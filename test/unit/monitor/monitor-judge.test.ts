@@ -3,7 +3,7 @@ import type { EdgeAnswer } from '../../../src/edge/contract.ts'
 import { stripOf, uptimeOf } from '../../../src/model/history.ts'
 import type { HostStatus } from '../../../src/model/host-status.ts'
 import { eventsBetween } from '../../../src/monitor/host-events.ts'
-import { needsFullCheck, statusAfterCheck } from '../../../src/monitor/judge.ts'
+import { isSilent, needsFullCheck, statusAfterCheck } from '../../../src/monitor/judge.ts'
 import { sampleStatus } from '../../support/http/host-status.ts'
 
 const DAY = 86_400_000
@@ -119,14 +119,33 @@ describe('a status after a check', () => {
     expect(badges(statuses)).toEqual(['PENDING', 'NO DNS', 'NO DNS', 'DRIFT', 'RUNNING'])
   })
 
-  test('says since when it is so, and counts as up whatever is answered well', () => {
-    const statuses = checks([1, answered(), { dns: 'not_ours', file: null }], [1.001, silent], [1.002, silent])
-    expect(badges(statuses)).toEqual(['PENDING', 'NO DNS', 'DOWN', 'DOWN'])
+  test('says since when it is so, and counts as up what a visitor gets', () => {
+    const statuses = checks(
+      [1, answered(), { dns: 'ours', file: 'edited' }],
+      [1.001, answered(), { dns: 'not_ours', file: null }],
+      [1.002, silent],
+      [1.003, silent],
+    )
+    expect(badges(statuses)).toEqual(['PENDING', 'DRIFT', 'NO DNS', 'DOWN', 'DOWN'])
+    expect(statuses.map(({ lastCheck }) => lastCheck?.ok)).toEqual([undefined, true, false, false, false])
+    expect(statuses.map(isSilent)).toEqual([false, false, false, true, true])
     const { since, history, lastCheck } = statuses.at(-1) ?? sampleStatus()
-    expect(since).toBe(BEGIN + 1.001 * DAY)
+    expect(since).toBe(BEGIN + 1.002 * DAY)
     expect(lastCheck).toMatchObject({ ok: false, httpStatus: null, reason: 'refused', latencyMs: null })
-    expect(uptimeOf(history, BEGIN + 1.002 * DAY)).toBe(0.3333)
-    expect(stripOf(history, BEGIN + 1.002 * DAY)).toMatch(/^-{47}3$/)
+    expect(uptimeOf(history, BEGIN + 1.003 * DAY)).toBe(0.25)
+    expect(stripOf(history, BEGIN + 1.003 * DAY)).toMatch(/^-{47}2$/)
+  })
+
+  test('a certificate that visitors refuse is not up, one that ends soon is', () => {
+    const statuses = checks(
+      [0, answered(200, certificate(false)), SOUND],
+      [1, answered(200, certificate()), SOUND],
+      [76, answered()],
+      [91, answered()],
+      [92, { kind: 'no_answer', reason: 'handshake_refused' }],
+    )
+    expect(badges(statuses)).toEqual(['PENDING', 'CERT', 'RUNNING', 'CERT', 'CERT', 'CERT'])
+    expect(statuses.map(({ lastCheck }) => lastCheck?.ok)).toEqual([undefined, false, true, true, false, false])
   })
 
   test('without TLS has no certificate', () => {

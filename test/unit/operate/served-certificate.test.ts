@@ -39,3 +39,8 @@ test('names of other hosts are not ordered again', async () => {
   const kept = await rebuilt({ ...SHOWN, names: ['bank.lab.test', '*.lab.test', '../x', HOST] })
   expect(kept?.names).toEqual(['*.lab.test', HOST])
 })
+
+test('an end that no public authority certifies does not put off the renewal', async () => {
+  const kept = await rebuilt({ ...SHOWN, notAfter: 8.64e15 })
+  expect(kept?.notAfter).toBe(1 + 398 * 24 * 3_600_000)
+})
