@@ -158,7 +158,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   {
     name: 'a file that was not read refuses the site around it',
     file: 'src/edge/adopt/judge-site.ts',
-    from: "    for (const each of unreadIn(block)) this.#refuse(each, notRead(each.unread ?? ''))\n",
+    from: "    for (const each of unreadIn(block)) this.#findings.refuse(each, notRead(each.unread ?? ''))\n",
     to: '',
     breaks: 'A site whose restrictions stand in a file that is too large would be adopted, and be open.',
     test: 'test/unit/edge/adopt/sites.test.ts',
@@ -166,8 +166,8 @@ export const EDGE_GUARDS: readonly Guard[] = [
   {
     name: 'a path with restrictions of its own refuses the site',
     file: 'src/edge/adopt/judge-site.ts',
-    from: ' this.#refuse(location, OTHERS_LET_IN)',
-    to: ' this.#carry(location)',
+    from: ' this.#findings.refuse(location, OTHERS_LET_IN)',
+    to: ' this.#findings.carry(location)',
     breaks: 'A path that the server keeps closed would be opened by the list of the location for all others.',
     test: 'test/unit/edge/adopt/judge-site.test.ts',
   },
@@ -181,8 +181,8 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'a site on addresses of its own is not opened on others',
-    file: 'src/edge/adopt/judge-site.ts',
-    from: "    if (found === 'restricted') this.#refuse(line, RESTRICTED_ADDRESS)\n",
+    file: 'src/edge/adopt/site-listens.ts',
+    from: "    if (found === 'restricted') this.#findings.refuse(line, RESTRICTED_ADDRESS)\n",
     to: '',
     breaks: 'A site that only the machine itself reaches would be answered on the public address.',
     test: 'test/unit/edge/adopt/judge-site.test.ts',
