@@ -149,4 +149,12 @@ export const CONVERGE_GUARDS: readonly Guard[] = [
     breaks: 'A removal that fails every time would take the places of those that never failed.',
     test: EXPIRY_TEST,
   },
+  {
+    name: 'a listen line that is not of the edge is an edit of somebody',
+    file: 'src/runs/compare-edge.ts',
+    from: "(own.includes(at) ? '' : line)",
+    to: "(line === at ? line : '')",
+    breaks: 'A port that somebody opened by hand on the Secondary would be closed by a new version.',
+    test: 'test/integration/runs/converge.test.ts',
+  },
 ]

@@ -57,4 +57,20 @@ export const MACHINE_GUARDS: readonly Guard[] = [
     breaks: 'Whoever sees a code first would become the edge, and be sent every key.',
     test: ENROLMENT_TEST,
   },
+  {
+    name: 'a secret is written to no file that others may have open',
+    file: 'src/runtime/named-file.ts',
+    from: ' && (mode & 0o077) === 0) return file',
+    to: ' && mode > 0) return file',
+    breaks: 'Whoever has opened an empty file before would read the backup that is written to it.',
+    test: 'test/integration/runtime/named-file.test.ts',
+  },
+  {
+    name: 'a passphrase is read from no file of another user',
+    file: 'src/operate/private-line.ts',
+    from: 'stats.uid === own || stats.uid === 0',
+    to: 'stats.uid >= 0',
+    breaks: 'Another user would choose the passphrase of a backup, and could read it.',
+    test: 'test/integration/operate/private-line.test.ts',
+  },
 ]

@@ -1,5 +1,5 @@
 // Takes the guards of the table out of a copy of the checkout, one at a time, and runs the test that has to turn red.
-// Usage: npm run campaign -- guards [--only NAME | --from NAME]
+// Usage: npm run campaign -- guards [--only NAME … | --from NAME]
 import { execFileSync, spawn } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -97,11 +97,12 @@ async function faultOf({ file, from, to, test, filter }: Guard, folder: string):
 }
 
 function chosen(): readonly Guard[] {
-  const { values } = parseArgs({ options: { only: { type: 'string' }, from: { type: 'string' } } })
-  const name = values.only ?? values.from
-  const at = name === undefined ? 0 : ALL_GUARDS.findIndex((guard) => guard.name === name)
-  if (at < 0) throw new Error(`No guard is called "${name}". test/guards/README.md lists them.`)
-  return ALL_GUARDS.slice(at, values.only === undefined ? undefined : at + 1)
+  const { values } = parseArgs({ options: { only: { type: 'string', multiple: true }, from: { type: 'string' } } })
+  const named = [...(values.only ?? []), ...(values.from === undefined ? [] : [values.from])]
+  const unknown = named.find((name) => !ALL_GUARDS.some((guard) => guard.name === name))
+  if (unknown !== undefined) throw new Error(`No guard is called "${unknown}". test/guards/README.md lists them.`)
+  if (values.only) return ALL_GUARDS.filter(({ name }) => values.only?.includes(name))
+  return ALL_GUARDS.slice(values.from === undefined ? 0 : ALL_GUARDS.findIndex(({ name }) => name === values.from))
 }
 
 const guards = chosen()
