@@ -1,4 +1,3 @@
-import { isCertificateName } from '../model/dns-name.ts'
 import { escapeText } from '../model/escape-text.ts'
 import type { Evidence } from '../model/evidence.ts'
 import type { Remedy } from './acts.ts'
@@ -254,10 +253,9 @@ function certificateTimes(tls: Evidence['tls'], at: number): string {
 const MOST_NAMES = 5
 
 function certificateNames(tls: Evidence['tls']): string {
-  // A certificate that Drawbridge did not order can hold any text as a name.
-  const names = tls.kind === 'certificate' ? tls.names.filter(isCertificateName) : []
+  const names = tls.kind === 'certificate' ? tls.names : []
   const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : ''
-  return names.length === 0 ? 'no DNS name' : `${names.slice(0, MOST_NAMES).join(', ')}${more}`
+  return names.length === 0 ? 'no DNS name' : `${names.slice(0, MOST_NAMES).map(escapeText).join(', ')}${more}`
 }
 
 const placeOf = ({ path, line }: { readonly path: string; readonly line: number | null }): string =>

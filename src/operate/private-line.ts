@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync, type Stats } from 'node:fs'
 import { Socket } from 'node:net'
-import { type Clock, systemClock } from '../primitives/clock.ts'
+import type { Clock } from '../primitives/clock.ts'
 import { errorCode } from '../primitives/durable-file.ts'
 import { UsageError } from '../terminal/declare.ts'
 
@@ -12,7 +12,7 @@ const PATIENCE_MS = 30_000
  * The first line of a file that only its owner may read, or of a pipe: /dev/stdin, or <(…) of a shell. `what` names the file in a
  * refusal. Nothing of its content is part of an error.
  */
-export async function privateLine(file: string, what: string, clock: Clock = systemClock): Promise<string> {
+export async function privateLine(file: string, what: string, clock: Clock): Promise<string> {
   const descriptor = opened(file, what)
   const stats = fstatSync(descriptor)
   const fault = faultOf(descriptor, stats)

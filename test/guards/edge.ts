@@ -157,7 +157,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'a file that was not read refuses the site around it',
-    file: 'src/edge/adopt/judge-site.ts',
+    file: 'src/edge/adopt/judge/judge-site.ts',
     from: "    for (const each of unreadIn(block)) this.#findings.refuse(each, notRead(each.unread ?? ''))\n",
     to: '',
     breaks: 'A site whose restrictions stand in a file that is too large would be adopted, and be open.',
@@ -165,7 +165,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'a path with restrictions of its own refuses the site',
-    file: 'src/edge/adopt/judge-site.ts',
+    file: 'src/edge/adopt/judge/judge-site.ts',
     from: ' this.#findings.refuse(location, OTHERS_LET_IN)',
     to: ' this.#findings.carry(location)',
     breaks: 'A path that the server keeps closed would be opened by the list of the location for all others.',
@@ -181,7 +181,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'a site on addresses of its own is not opened on others',
-    file: 'src/edge/adopt/site-listens.ts',
+    file: 'src/edge/adopt/judge/site-listens.ts',
     from: "    if (found === 'restricted') this.#findings.refuse(line, RESTRICTED_ADDRESS)\n",
     to: '',
     breaks: 'A site that only the machine itself reaches would be answered on the public address.',
@@ -189,7 +189,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'a header by which backends know visitors refuses the site',
-    file: 'src/edge/adopt/request-headers.ts',
+    file: 'src/edge/adopt/judge/request-headers.ts',
     from: "  if (isCredential(name)) return finding('refused', CREDENTIAL)\n",
     to: '',
     breaks: 'Visitors could send the name of another user, which the site takes away.',
@@ -197,7 +197,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'two blocks for the same visitors must say the same',
-    file: 'src/edge/adopt/judge-site.ts',
+    file: 'src/edge/adopt/judge/judge-site.ts',
     from: '  judge.compare(blocks)\n',
     to: '',
     breaks: 'The restrictions of the second server block of a host would be lost by adopting it.',

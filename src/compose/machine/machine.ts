@@ -129,6 +129,7 @@ export const keepMachine: KeepMachine = {
 
 /** The same for the commands of edges that an agent owns. */
 export const edgeMachine: EdgeMachine = {
+  clock: systemClock,
   async runAgent(config) {
     const { createLog } = await import('../../runtime/log.ts')
     const { composeAgent } = await import('./agent.ts')

@@ -6,11 +6,11 @@ import { pathsOf } from '../reading/include-drafts.ts'
 import { type Folders, TooManyPaths } from '../reading/text/glob.ts'
 import { UnreadableText } from '../reading/text/tokens.ts'
 import type { EdgeSettings } from '../settings.ts'
-import { type JudgedSite, judgeSite } from './judge-site.ts'
-import { namesOf } from './site-blocks.ts'
-import { placesOf } from './site-listens.ts'
+import { type JudgedSite, judgeSite } from './judge/judge-site.ts'
+import { namesOf } from './judge/site-blocks.ts'
+import { placesOf } from './judge/site-listens.ts'
+import type { SiteWorld } from './judge/site-world.ts'
 import { type Included, readSite, type SiteDirective } from './site-text.ts'
-import type { SiteWorld } from './site-world.ts'
 
 /** The hand-written server blocks of an nginx, and what stands around them. */
 export interface Sites {

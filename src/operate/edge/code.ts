@@ -1,12 +1,13 @@
 import { createInterface } from 'node:readline/promises'
+import type { Clock } from '../../primitives/clock.ts'
 import { UsageError } from '../../terminal/declare.ts'
 import { privateLine } from '../private-line.ts'
 
 const LONGEST = 4_096
 
 /** The code of an enrolment. It is never an argument: every user of the machine can read those. */
-export async function codeFrom(file: string | undefined): Promise<string> {
-  const code = file === undefined ? await fromStandardInput() : await privateLine(file, 'code file')
+export async function codeFrom(file: string | undefined, clock: Clock): Promise<string> {
+  const code = file === undefined ? await fromStandardInput() : await privateLine(file, 'code file', clock)
   if (code.trim() !== '') return code.trim()
   throw new UsageError('There is no code. Type what "drawbridge edge enroll" has printed, or pass --code-file FILE.')
 }

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import type { Config } from '../../config/config.ts'
 import type { EdgeAgentConfig } from '../../config/edge-agent.ts'
 import type { Endpoint } from '../../model/address.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import { type Configured, confirm, onThisMachine, UsageError, withExample, withJson } from '../../terminal/declare.ts'
 import { print, standardOutput } from '../../terminal/print.ts'
 import { configIn } from '../open-config.ts'
@@ -20,6 +21,7 @@ interface OpenEnrolment {
 
 /** The parts of the commands for edges that an agent owns. Every member loads its code when it is called. */
 export interface EdgeMachine {
+  readonly clock: Clock
   /** Runs the agent until SIGTERM or SIGINT. */
   runAgent(config: EdgeAgentConfig): Promise<void>
   /** Makes a one-time code for the agent of a server. Nothing is enrolled before `confirm` has resolved. */
@@ -153,7 +155,7 @@ function addJoin(edge: Command, machine: EdgeMachine): void {
       standardOutput().print(`The fingerprint of the key of this agent is ${fingerprint}`)
       if (prepare) return
       const { codeFrom } = await import('./code.ts')
-      await machine.join(config, await codeFrom(codeFile))
+      await machine.join(config, await codeFrom(codeFile, machine.clock))
       standardOutput().print(`The agent of edge ${config.server} has its certificate, in ${config.stateDir}.`)
     })
   withExample(

@@ -44,7 +44,7 @@ export function addBackup(program: Command, machine: KeepMachine): void {
       const { passphraseIn } = await import('./passphrase.ts')
       const { NamedFile } = await import('../../runtime/named-file.ts')
       // A command of root reads it as root: the user of the service may not.
-      const passphrase = await passphraseIn(passphraseFile)
+      const passphrase = await passphraseIn(passphraseFile, machine.clock)
       const target = new NamedFile(file)
       const report = await machine.backup(await configIn(config, () => target.createAsRoot()), target, passphrase)
       print({ body: { ...report, at: instant(report.at) }, lines: () => backupLines(report) }, json)
@@ -64,7 +64,7 @@ export function addRestore(program: Command, machine: KeepMachine): void {
       const { passphraseIn } = await import('./passphrase.ts')
       const { NamedFile } = await import('../../runtime/named-file.ts')
       // A command of root reads it as root: the user of the service may not.
-      const passphrase = await passphraseIn(passphraseFile)
+      const passphrase = await passphraseIn(passphraseFile, machine.clock)
       const source = new NamedFile(file)
       const report = await machine.restore(await configIn(config, () => source.openAsRoot()), source, passphrase)
       print({ body: { ...report, madeAt: instant(report.madeAt) }, lines: () => restoreLines(report) }, json)

@@ -9,7 +9,9 @@ import { systemClock } from '../../../src/primitives/clock.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
 const run = promisify(execFile)
-const MODULE = pathToFileURL(join(import.meta.dirname, '../../../src/operate/private-line.ts')).href
+const MODULES = ['operate/private-line.ts', 'primitives/clock.ts'].map(
+  (path) => pathToFileURL(join(import.meta.dirname, '../../../src', path)).href,
+)
 
 let folder: ReturnType<typeof tempFolder>
 const at = (name: string) => join(folder.path, name)
@@ -26,7 +28,9 @@ test('the first line of a file of this user or of root is read, and of no other'
   chmodSync(at('pass'), 0o640)
   await expect(read('pass')).rejects.toThrow(`Run: chmod 0600 ${at('pass')}`)
   await expect(read('none')).rejects.toThrow('cannot be read (ENOENT)')
-  await expect(privateLine('/dev/zero', 'passphrase file')).rejects.toThrow('neither a regular file nor a pipe')
+  await expect(privateLine('/dev/zero', 'passphrase file', systemClock)).rejects.toThrow(
+    'neither a regular file nor a pipe',
+  )
 })
 
 test.runIf(process.getuid?.() === 0)('a file of another user is refused, who could exchange its text', async () => {
@@ -62,7 +66,8 @@ test('a pipe to which nobody writes is given up', async () => {
 test.each(['printf "typed line\\n" | %s /dev/stdin', '%s <(printf "typed line\\n")'])(
   'standard input and the pipes of a shell are read: %s',
   async (form) => {
-    const code = `import(${JSON.stringify(MODULE)}).then((m) => m.privateLine(process.argv[1], "file")).then(console.log)`
+    const code = `Promise.all(${JSON.stringify(MODULES)}.map((module) => import(module)))
+      .then(([{ privateLine }, { systemClock }]) => privateLine(process.argv[1], "file", systemClock)).then(console.log)`
     writeFileSync(at('read'), `exec ${process.execPath} -e '${code}' "$1"`)
     const { stdout } = await run('bash', ['-c', form.replace('%s', `bash ${at('read')}`)])
     expect(stdout).toBe('typed line\n')

@@ -79,9 +79,9 @@ test('the code is no argument, and is not read from a file that others may read'
   const file = join(folder.path, 'code')
   writeFileSync(file, 'the-code\n')
   chmodSync(file, 0o644)
-  await expect(codeFrom(file)).rejects.toThrow('chmod 0600')
+  await expect(codeFrom(file, systemClock)).rejects.toThrow('chmod 0600')
   chmodSync(file, 0o600)
-  expect(await codeFrom(file)).toBe('the-code')
+  expect(await codeFrom(file, systemClock)).toBe('the-code')
 })
 
 test('a key that was prepared is the one that joins', async () => {

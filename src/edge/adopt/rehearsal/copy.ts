@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { UPGRADE_MAPS } from '../../config/render-base.ts'
 import { parseListens } from '../../reading/text/listen.ts'
-import { isChallenge } from '../site-blocks.ts'
+import { isChallenge } from '../judge/site-blocks.ts'
 import { readSite, type SiteDirective } from '../site-text.ts'
 
 export type Scheme = 'http' | 'https'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { judgeSite } from '../../../../src/edge/adopt/judge-site.ts'
-import { namesOf } from '../../../../src/edge/adopt/site-blocks.ts'
+import { judgeSite } from '../../../../src/edge/adopt/judge/judge-site.ts'
+import { namesOf } from '../../../../src/edge/adopt/judge/site-blocks.ts'
 import { readSite } from '../../../../src/edge/adopt/site-text.ts'
 import { SITE_STYLES } from '../../../support/edge/sites/site-styles.ts'
 

@@ -1,4 +1,4 @@
-import type { SiteDirective } from './site-text.ts'
+import type { SiteDirective } from '../site-text.ts'
 
 /** A redirect of every path to the same path of the host by HTTPS. */
 export interface SiteRedirect {

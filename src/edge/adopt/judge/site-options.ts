@@ -1,7 +1,7 @@
-import { type ExposureOptions, HEADER_NAMES, HEADER_WORDS, TIMEOUT_BOUNDS } from '../../model/options/grammar.ts'
-import { readOptions } from '../../model/options/read-options.ts'
-import { type NamedFiles, NONE_NAMED } from '../settings.ts'
-import type { SiteDirective } from './site-text.ts'
+import { type ExposureOptions, HEADER_NAMES, HEADER_WORDS, TIMEOUT_BOUNDS } from '../../../model/options/grammar.ts'
+import { readOptions } from '../../../model/options/read-options.ts'
+import { type NamedFiles, NONE_NAMED } from '../../settings.ts'
+import type { SiteDirective } from '../site-text.ts'
 
 /** Where a directive stands: in the http block, in the server block, or in the location for every path. */
 export type Level = 'http' | 'server' | 'location'

@@ -1,4 +1,4 @@
-import { canonicalAddress, type Listening } from '../reading/text/listen.ts'
+import { canonicalAddress, type Listening } from '../../reading/text/listen.ts'
 
 /** What becomes of a site at the addresses of Drawbridge where it does not answer today. `none`: there are no such addresses. */
 export type NewAddresses = 'none' | 'restricted' | 'other family' | 'not known'

@@ -1,4 +1,5 @@
-import type { Adoption } from '../../model/options/adoption.ts'
+import type { Adoption } from '../../../model/options/adoption.ts'
+import type { SiteDirective } from '../site-text.ts'
 import { type BlockOptions, chosenOptions } from './chosen-options.ts'
 import { verdictOf } from './directive-table.ts'
 import { isAlways, isForPlain, redirectOf } from './redirects.ts'
@@ -19,7 +20,6 @@ import { SiteDirectives } from './site-directives.ts'
 import { SiteFindings } from './site-findings.ts'
 import { isForPlainText, isForTls, placesOf, type Served, SiteListens } from './site-listens.ts'
 import { type Level, SiteOptions } from './site-options.ts'
-import type { SiteDirective } from './site-text.ts'
 import type { SiteWorld } from './site-world.ts'
 
 /** What an exposure can say of a site, and the differences that its findings tell, as a rehearsal names them. */

@@ -1,7 +1,7 @@
-import { parseListens } from '../reading/text/listen.ts'
+import { parseListens } from '../../reading/text/listen.ts'
+import type { SiteDirective } from '../site-text.ts'
 import { newAddresses } from './site-addresses.ts'
 import type { SiteFindings } from './site-findings.ts'
-import type { SiteDirective } from './site-text.ts'
 import type { SiteWorld } from './site-world.ts'
 
 /** Whom a block serves: visitors with TLS, without, or both. */

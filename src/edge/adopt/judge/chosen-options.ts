@@ -1,4 +1,4 @@
-import type { ExposureOptions } from '../../model/options/grammar.ts'
+import type { ExposureOptions } from '../../../model/options/grammar.ts'
 import { verdictOf } from './directive-table.ts'
 import type { SiteDirectives } from './site-directives.ts'
 import type { SiteFindings } from './site-findings.ts'

@@ -1,5 +1,5 @@
-import type { NamedFiles } from '../settings.ts'
-import type { SiteDirective } from './site-text.ts'
+import type { NamedFiles } from '../../settings.ts'
+import type { SiteDirective } from '../site-text.ts'
 
 /** What a site is judged by, beside its own text. */
 export interface SiteWorld {

@@ -1,4 +1,4 @@
-import type { SiteDirective } from './site-text.ts'
+import type { SiteDirective } from '../site-text.ts'
 
 /** The blocks around a directive, outermost first: the http block, the server, locations. */
 export type Chain = readonly (readonly SiteDirective[])[]

@@ -1,6 +1,6 @@
-import { parseAddress } from '../../model/address.ts'
+import { parseAddress } from '../../../model/address.ts'
+import type { SiteDirective } from '../site-text.ts'
 import type { SiteFindings } from './site-findings.ts'
-import type { SiteDirective } from './site-text.ts'
 import type { SiteWorld } from './site-world.ts'
 
 interface Backend {

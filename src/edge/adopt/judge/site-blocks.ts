@@ -1,4 +1,4 @@
-import type { SiteDirective } from './site-text.ts'
+import type { SiteDirective } from '../site-text.ts'
 
 /** The names of a server block, in lower case. */
 export const namesOf = ({ block = [] }: SiteDirective): readonly string[] =>

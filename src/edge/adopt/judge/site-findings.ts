@@ -1,5 +1,5 @@
-import type { Adoption, SiteFinding } from '../../model/options/adoption.ts'
-import type { SiteDirective } from './site-text.ts'
+import type { Adoption, SiteFinding } from '../../../model/options/adoption.ts'
+import type { SiteDirective } from '../site-text.ts'
 
 /** What a judgement has found about the directives of a site, each finding once. */
 export class SiteFindings {

@@ -1,4 +1,4 @@
-import type { SiteDirective } from './site-text.ts'
+import type { SiteDirective } from '../site-text.ts'
 
 /** What becomes of the headers of requests. `told`: the differences that the sentence tells, as a rehearsal names them. */
 interface HeaderFinding {

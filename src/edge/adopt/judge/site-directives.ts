@@ -1,8 +1,8 @@
+import type { SiteDirective } from '../site-text.ts'
 import { toldBy, verdictOf } from './directive-table.ts'
 import type { Chain } from './restrictions.ts'
 import { OWN_REDIRECTS } from './site-backends.ts'
 import type { SiteFindings } from './site-findings.ts'
-import type { SiteDirective } from './site-text.ts'
 
 /** Judges directives that are no option of an exposure. */
 export class SiteDirectives {
