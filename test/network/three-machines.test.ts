@@ -66,6 +66,7 @@ suite('from one machine to three, by the commands of docs/operations.md', () => 
       'root:root',
       fileOn('23', 'secrets'),
       fileOn('23', 'drawbridge.yaml'),
+      fileOn('23', 'three.yaml'),
     )
     const inside = [`--target=${network.pidOf('23', 'nginx')}`, '--net', '--mount', '--', process.execPath, launcher()]
     single = await startDaemon({
