@@ -165,13 +165,26 @@ export type ChallengeType = 'dns-01' | 'http-01'
 
 /**
  * Publishes the proof that we control a name, and withdraws it. Both may be repeated and reject with a Fault, or with the
- * reason of `signal` when it aborts.
+ * reason of `signal` when it aborts. A responder whose messages may have an effect after it has given up on them calls `signing`
+ * before each, with the second since 1970 up to which that is so; `withdraw` is given that of the proof, if it was not confirmed.
  */
 export interface ChallengeResponder {
   readonly type: ChallengeType
   /** Resolves when every server that the authority may ask serves the proof, within a bounded wait. */
-  present(host: string, token: string, keyAuthorization: string, signal?: AbortSignal): Promise<void>
-  withdraw(host: string, token: string, keyAuthorization: string, signal?: AbortSignal): Promise<void>
+  present(
+    host: string,
+    token: string,
+    keyAuthorization: string,
+    signal?: AbortSignal,
+    signing?: (validUntil: number) => Promise<void>,
+  ): Promise<void>
+  withdraw(
+    host: string,
+    token: string,
+    keyAuthorization: string,
+    signal?: AbortSignal,
+    validUntil?: number,
+  ): Promise<void>
 }
 
 /**

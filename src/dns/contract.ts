@@ -85,17 +85,30 @@ export class DnsWriteFault extends Fault {
   }
 }
 
+/** Whether it is certain that an update changed nothing and never will. */
+export const isRefused = (error: unknown): boolean => error instanceof DnsWriteFault && error.kind === 'refused'
+
+/** `aheadSeconds`: how far our clock is ahead of the server's clock, which shows `serverSeconds` since 1970. */
+export interface ServerTime {
+  readonly aheadSeconds: number
+  readonly serverSeconds: number
+}
+
+/** Makes durable, before an update is sent, up to which second since 1970 the server may accept it. If it rejects, nothing is sent. */
+export type Signing = (validUntil: number) => Promise<void>
+
 /**
  * Changes one zone on its primary. Each call sends one signed UPDATE, which is atomic. Rejects with DnsWriteFault. With a
  * `guard` the lease is checked directly before the update is signed, and the signature is valid no longer than the lease is
  * held: an update that is held back on its way is refused by the server as BADTIME. When the signal of the guard aborts, the
- * call rejects with its reason; whether the zone has changed is unknown then.
+ * call rejects with its reason; whether the zone has changed is unknown then. After an unknown outcome nothing that is read
+ * counts before `settle` has resolved.
  */
 export interface DnsProvider {
   /** Adds all records if none of their names is in use. */
-  create(records: readonly ZoneRecord[], guard?: LeaseGuard): Promise<'created' | 'in_use'>
+  create(records: readonly ZoneRecord[], guard?: LeaseGuard, signing?: Signing): Promise<'created' | 'in_use'>
   /** Removes these records if they are exactly the records of their names and types. */
-  remove(records: readonly ZoneRecord[], guard?: LeaseGuard): Promise<'removed' | 'changed'>
+  remove(records: readonly ZoneRecord[], guard?: LeaseGuard, signing?: Signing): Promise<'removed' | 'changed'>
   /**
    * Puts `wanted` in the place of `found`, if the sets of `found` are exactly as given and a name without any record in
    * `found` is not in use. `changed`: it is not so, and nothing was written. Records in both stay. A record of a type that
@@ -106,14 +119,50 @@ export interface DnsProvider {
     found: readonly ZoneRecord[],
     wanted: readonly ZoneRecord[],
     guard?: LeaseGuard,
+    signing?: Signing,
   ): Promise<'replaced' | 'changed'>
   /** Adds one value to the records of its name. Repeatable. For ACME challenges. */
-  addValue(record: ZoneRecord, guard?: LeaseGuard): Promise<void>
+  addValue(record: ZoneRecord, guard?: LeaseGuard, signing?: Signing): Promise<void>
   /** Removes one value. A value that does not exist is not an error. */
-  removeValue(record: ZoneRecord, guard?: LeaseGuard): Promise<void>
+  removeValue(record: ZoneRecord, guard?: LeaseGuard, signing?: Signing): Promise<void>
   /**
    * Sends a signed update that changes nothing, because its prerequisite is always false. Proves that key, clock and
-   * permissions are right. `aheadSeconds`: how far our clock is ahead of the server's clock.
+   * permissions are right.
    */
-  checkAccess(signal?: AbortSignal): Promise<{ readonly aheadSeconds: number }>
+  checkAccess(signal?: AbortSignal): Promise<ServerTime>
+  /**
+   * Asks the server the same before a change is sent to it: one that is stalled, or that does not accept our key or our time, shows
+   * it here. Rejects with DnsWriteFault. Nothing was changed then, whatever its kind is.
+   */
+  assertAccess(signal?: AbortSignal): Promise<void>
+  /**
+   * Resolves when no update that was signed up to this second can be made any more: after an unknown outcome, also of another
+   * process, reading the zone decides from then on. Rejects with DnsWriteFault of the kind `unknown` after a bounded wait.
+   */
+  settle(validUntil: number, signal?: AbortSignal): Promise<void>
 }
+
+/** The same under one lease, whose guard is in every call. */
+export interface LeasedProvider {
+  create(records: readonly ZoneRecord[], signing?: Signing): ReturnType<DnsProvider['create']>
+  remove(records: readonly ZoneRecord[], signing?: Signing): ReturnType<DnsProvider['remove']>
+  replace(
+    found: readonly ZoneRecord[],
+    wanted: readonly ZoneRecord[],
+    signing?: Signing,
+  ): ReturnType<DnsProvider['replace']>
+  addValue(record: ZoneRecord, signing?: Signing): Promise<void>
+  removeValue(record: ZoneRecord, signing?: Signing): Promise<void>
+  assertAccess(): Promise<void>
+  settle(validUntil: number): Promise<void>
+}
+
+export const leased = (provider: DnsProvider, guard: LeaseGuard): LeasedProvider => ({
+  create: (records, signing) => provider.create(records, guard, signing),
+  remove: (records, signing) => provider.remove(records, guard, signing),
+  replace: (found, wanted, signing) => provider.replace(found, wanted, guard, signing),
+  addValue: (record, signing) => provider.addValue(record, guard, signing),
+  removeValue: (record, signing) => provider.removeValue(record, guard, signing),
+  assertAccess: () => provider.assertAccess(guard.signal),
+  settle: (validUntil) => provider.settle(validUntil, guard.signal),
+})

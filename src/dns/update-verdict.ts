@@ -12,6 +12,8 @@ export interface SentUpdate {
   readonly zone: string
   /** The server's address and port, for messages. */
   readonly server: string
+  /** For how many seconds it was signed. */
+  readonly fudge: number
 }
 
 /** An authentic answer. `serverSeconds`: the server's clock, since 1970. */
@@ -68,26 +70,34 @@ const answers = ({ id, response, opcode }: Message, sent: SentUpdate): boolean =
   id === sent.id && response && opcode === OPCODE_UPDATE
 
 const unknown = ({ server, zone }: SentUpdate, did: string): DnsWriteFault =>
-  new DnsWriteFault(
-    'unknown',
-    `The DNS server ${server} ${did}. Whether it made the update is unknown until ${zone} is read.`,
-  )
+  new DnsWriteFault('unknown', `The DNS server ${server} ${did}. Whether it made the update of ${zone} is unknown.`)
 
 /** `apart`: how many seconds our clock is ahead of the server's clock, if the server said so. */
-function refusal({ server, zone, key }: SentUpdate, code: string, apart?: number): DnsWriteFault {
-  const by = apart === undefined || apart === 0 ? 'more than five minutes' : `${Math.abs(apart)} seconds`
-  const advice = (ADVICE[code] ?? "See the DNS server's log.").replace('KEY', key.name).replace('APART', by)
+function refusal({ server, zone, key, fudge }: SentUpdate, code: string, apart?: number): DnsWriteFault {
+  const isLate = apart !== undefined && Math.abs(apart) <= fudge
+  const told = code === 'BADTIME' ? (isLate ? TOO_LATE : clocksDiffer(apart)) : ADVICE[code]
+  const advice = (told ?? "See the DNS server's log.").replace('KEY', key.name).replace('FUDGE', String(fudge))
   return new DnsWriteFault(
     'refused',
     `The DNS server ${server} refused an update of ${zone} (${code}). Nothing changed. ${advice}`,
   )
 }
 
+/** The sentence for clocks that differ too much for signed updates. `apart`: by how many seconds ours is ahead, where it is known. */
+export function clocksDiffer(apart: number | undefined): string {
+  const how =
+    apart === undefined
+      ? 'The clocks of this machine and of the DNS server differ too much.'
+      : `The clock of this machine is ${Math.abs(apart)} s ${apart > 0 ? 'ahead of' : 'behind'} that of the DNS server.`
+  return `${how} Correct the clock on both sides.`
+}
+
+const TOO_LATE = 'It came to the server after the FUDGE s for which it was signed: the server was stalled. Try again.'
+
 const ADVICE: Readonly<Record<string, string>> = {
   BADKEY:
     'It does not accept the key KEY. Compare the name and the algorithm of the key on both sides, and its permissions on the server.',
   BADSIG: 'It has another secret for the key KEY. Compare the key on both sides.',
-  BADTIME: 'The clocks differ by APART. Correct the clock on both sides.',
   REFUSED: 'Give the key KEY permission to update the zone.',
   NOTAUTH: 'It is not the primary of this zone, or the key KEY has no permission to update the zone.',
   NOTZONE: 'A name is not in the zone.',

@@ -70,7 +70,7 @@ test('an apply is undone when the DNS server refuses the key', async () => {
   await expectApplicable(lab, planId)
 })
 
-test('an apply succeeds when the answer to an update is lost, because reading back shows the records', async () => {
+test.runIf(process.env.CAMPAIGN)('an apply succeeds when the answer to an update is lost, because reading back shows the records', async () => {
   const before = await world(lab)
   const { primary } = lab.description.dns
   await using thief = await startAnswerThief(primary)

@@ -5,6 +5,8 @@ const RFC2136 = 'src/dns/rfc2136.ts'
 const STEPS = 'src/runs/steps/dns.ts'
 const TSIG_TEST = 'test/unit/dns/dns-tsig.test.ts'
 const SENT_TEST = 'test/integration/dns/dns-sent-update.test.ts'
+const UPDATES = 'src/runs/steps/zone-updates.ts'
+const BARRIER_TEST = 'test/integration/dns/dns-barrier.test.ts'
 const STEPS_TEST = 'test/unit/runs/dns-steps.test.ts'
 
 /** A record is written only where nobody else has one, and nothing counts that was not proven. */
@@ -36,8 +38,8 @@ export const DNS_GUARDS: readonly Guard[] = [
   {
     name: 'an answer of another time is not believed',
     file: TSIG,
-    from: "  if (Math.abs(seconds - tsig.time) > tsig.fudge) return unproven('was signed at another time')\n",
-    to: '',
+    from: 'if (tsig.error !== BADTIME && Math.abs(seconds - tsig.time) > tsig.fudge)',
+    to: 'if (false)',
     breaks: 'An old answer could be played again.',
     test: TSIG_TEST,
   },
@@ -60,16 +62,16 @@ export const DNS_GUARDS: readonly Guard[] = [
   {
     name: 'a name in use is a refusal',
     file: STEPS,
-    from: "      if (outcome === 'created') return before\n",
-    to: '      if (outcome) return before\n',
+    from: "      if (outcome === 'created') return after\n",
+    to: '      if (outcome) return after\n',
     breaks: 'A host would be told to be on the air under the record of somebody else.',
     test: STEPS_TEST,
   },
   {
     name: 'after an unknown outcome only a reading decides',
     file: STEPS,
-    from: "      if (held === 'yes') return before\n",
-    to: '      if (held) return before\n',
+    from: "      if (held === 'yes') return after\n",
+    to: '      if (held) return after\n',
     breaks: 'An update whose answer was lost would count as made.',
     test: STEPS_TEST,
   },
@@ -84,8 +86,8 @@ export const DNS_GUARDS: readonly Guard[] = [
   {
     name: 'a claim is undone as its journal says',
     file: STEPS,
-    from: 'undo: (before) => withdraw(createdOf(before), parts)',
-    to: 'undo: () => withdraw(createdOf({ records }), parts)',
+    from: 'await withdraw(createdOf(before), updates, parts)',
+    to: 'await withdraw(createdOf({ records }), updates, parts)',
     breaks: 'A run that an earlier version began could not be undone, and its host would be blocked.',
     test: STEPS_TEST,
   },
@@ -108,16 +110,16 @@ export const DNS_GUARDS: readonly Guard[] = [
   {
     name: 'without a certain answer no record is removed',
     file: STEPS,
-    from: "  if (held === 'unknown') {\n",
-    to: '  if (false) {\n',
+    from: "  if (held === 'unknown') throw noCertainAnswer(",
+    to: '  if (false) throw noCertainAnswer(',
     breaks: 'A removal would act on what it could not read.',
     test: STEPS_TEST,
   },
   {
     name: 'a removal is read back',
     file: STEPS,
-    from: "  if (still !== 'no')\n",
-    to: '  if (false)\n',
+    from: "  if (still === 'no') return\n",
+    to: '  if (still) return\n',
     breaks: 'A name would lead to an edge that does not serve it any more.',
     test: STEPS_TEST,
   },
@@ -128,6 +130,46 @@ export const DNS_GUARDS: readonly Guard[] = [
     to: 'if (false)',
     breaks: 'A repair would overwrite records that somebody changed on purpose.',
     test: STEPS_TEST,
+  },
+  {
+    name: 'after an unknown outcome nothing is read before the update can be made no more',
+    file: UPDATES,
+    from: '      await this.#settle(validUntil, error.message)\n',
+    to: '',
+    breaks: 'An update that a stalled server makes late would leave records of a host that was rolled back.',
+    test: BARRIER_TEST,
+  },
+  {
+    name: 'recovery waits for the updates of the process before it',
+    file: UPDATES,
+    from: "if (open.length > 0) await this.#settle(Math.max(...open), 'An earlier attempt sent an update.')",
+    to: "if (open.length > 1000) await this.#settle(Math.max(...open), 'An earlier attempt sent an update.')",
+    breaks: 'An undo after a crash would find nothing to remove, and the update would be made after it.',
+    test: BARRIER_TEST,
+  },
+  {
+    name: 'the end of a signature is journalled before the update is sent',
+    file: RFC2136,
+    from: '    await signing?.(time + fudge)\n',
+    to: '    void signing?.(time + fudge).catch(() => undefined)\n',
+    breaks: 'After a crash nobody would know how long an update may still be made.',
+    test: SENT_TEST,
+  },
+  {
+    name: "the end of a signature is read from the server's clock",
+    file: 'src/dns/barrier.ts',
+    from: '      if (isSentAfterwards) return\n',
+    to: '      if (isSentAfterwards || answer) return\n',
+    breaks: 'A server whose clock is behind would still accept an update that counts as refused.',
+    test: BARRIER_TEST,
+  },
+  {
+    name: 'a stalled server is sent no update',
+    file: UPDATES,
+    from: '    await this.#assertAccess()\n',
+    to: '',
+    breaks: 'Every apply during a stall would leave an update on its way.',
+    test: BARRIER_TEST,
   },
   {
     name: 'only an authoritative answer is believed',

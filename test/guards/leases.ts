@@ -94,8 +94,8 @@ export const LEASE_GUARDS: readonly Guard[] = [
   {
     name: 'a DNS update is valid only while its lease lives',
     file: 'src/dns/rfc2136.ts',
-    from: 'Math.max(1, Math.min(FUDGE, Math.floor(guard.leftMs / 1000)))',
-    to: 'FUDGE',
+    from: 'Math.min(CHANGE_FUDGE, wholeSeconds - 1)',
+    to: 'Math.min(CHANGE_FUDGE, wholeSeconds)',
     breaks: 'An update that was held up on its way would act after another instance has taken over.',
     test: SENT_TEST,
   },

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
-import type { DnsProvider, ZoneRecord } from '../../dns/contract.ts'
+import { DnsWriteFault, isRefused, type LeasedProvider, type ZoneRecord } from '../../dns/contract.ts'
 import { isInZone } from '../../model/dns-name.ts'
 import { sentenceOf } from '../../model/errors.ts'
 import { untilAborted } from '../../primitives/abort.ts'
@@ -13,6 +13,8 @@ interface Proof {
   readonly host: string
   readonly token: string
   readonly keyAuthorization: string
+  /** Up to which second it may be published, if that was not confirmed. */
+  readonly validUntil?: number | undefined
 }
 
 /** The published proofs of one order. Each is recorded before it is published, so that it can be withdrawn after a crash. */
@@ -48,21 +50,30 @@ export function proofsIn(record: ProofRecord, responder: ChallengeResponder): Pr
   const withdrawRecorded = async (signal: AbortSignal | undefined): Promise<readonly string[]> => {
     const before = await recorded()
     if (before.length === 0) return []
-    const outcomes = await Promise.all(before.map((proof) => withdraw(responder, proof, signal)))
+    const outcomes = await Promise.all(before.map((proof) => withdraw(responder, asConfirmed(proof), signal)))
     await keep(before.filter((_, index) => outcomes[index] !== undefined))
     return outcomes.filter((outcome) => outcome !== undefined)
   }
+  /** A proof that a server has confirmed is recorded as if it had not, because it is written before it is sent. */
+  const confirmed = new Set<string>()
+  const asConfirmed = (proof: Proof): Proof =>
+    confirmed.has(idOf(proof)) ? { ...proof, validUntil: undefined } : proof
   let underWay: Promise<unknown> = Promise.resolve()
   return {
     async publish(host, token, keyAuthorization, signal) {
       const proof: Proof = { type: responder.type, host, token, keyAuthorization }
-      const others = (await recorded()).filter((other) => JSON.stringify(other) !== JSON.stringify(proof))
-      await keep([...others, proof])
-      const presented = responder.present(host, token, keyAuthorization, signal)
-      await untilAborted(presented, signal).catch((error: unknown) => {
+      const others = async () => (await recorded()).filter((other) => !isSameProof(other, proof))
+      const isNew = (await others()).length === (await recorded()).length
+      await keep([...(await others()), proof])
+      const signing = async (validUntil: number) => keep([...(await others()), { ...proof, validUntil }])
+      const presented = responder.present(host, token, keyAuthorization, signal, signing)
+      await untilAborted(presented, signal).catch(async (error: unknown) => {
+        // What was refused was not published, so there is nothing to withdraw.
+        if (isNew && isRefused(error)) await keep(await others())
         const sentence = `The ${responder.type} challenge for ${host} could not be published. ${sentenceOf(error)}`
         throw new IssueFault('challenge_failed', sentence)
       })
+      confirmed.add(idOf(proof))
     },
     withdrawAll(signal) {
       const withdrawn = underWay.then(() => withdrawRecorded(signal))
@@ -72,15 +83,20 @@ export function proofsIn(record: ProofRecord, responder: ChallengeResponder): Pr
   }
 }
 
+const idOf = ({ type, host, token }: Proof): string => `${type} ${host} ${token}`
+
+const isSameProof = (one: Proof, other: Proof): boolean =>
+  idOf(one) === idOf(other) && one.keyAuthorization === other.keyAuthorization
+
 async function withdraw(
   responder: ChallengeResponder,
   proof: Proof,
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
-  const { type, host, token, keyAuthorization } = proof
+  const { type, host, token, keyAuthorization, validUntil } = proof
   const failure = `The ${type} challenge for ${host} could not be withdrawn.`
   if (type !== responder.type) return `${failure} acme.challenge is ${responder.type} now.`
-  return untilAborted(responder.withdraw(host, token, keyAuthorization, signal), signal).then(
+  return untilAborted(responder.withdraw(host, token, keyAuthorization, signal, validUntil), signal).then(
     () => undefined,
     (error: unknown) => `${failure} ${sentenceOf(error)}`,
   )
@@ -89,7 +105,7 @@ async function withdraw(
 const parse = (text: string | undefined): readonly Proof[] => (text === undefined ? [] : JSON.parse(text))
 
 export interface DnsResponderOptions {
-  readonly provider: Pick<DnsProvider, 'addValue' | 'removeValue'>
+  readonly provider: Pick<LeasedProvider, 'addValue' | 'removeValue' | 'assertAccess' | 'settle'>
   /** The zone that the provider changes. */
   readonly zone: string
   readonly ttl: number
@@ -106,11 +122,18 @@ export function dnsResponder({ provider, zone, ttl, waitUntilServed }: DnsRespon
   }
   return {
     type: 'dns-01',
-    async present(host, _token, keyAuthorization, signal) {
+    async present(host, _token, keyAuthorization, signal, signing) {
       const record = recordFor(host, keyAuthorization)
-      await provider.addValue(record)
+      await provider.assertAccess().catch((error: unknown) => {
+        throw error instanceof DnsWriteFault ? new DnsWriteFault('refused', error.message) : error
+      })
+      await provider.addValue(record, signing)
       await waitUntilServed(record, signal)
     },
-    withdraw: async (host, _token, keyAuthorization) => provider.removeValue(recordFor(host, keyAuthorization)),
+    async withdraw(host, _token, keyAuthorization, _signal, validUntil) {
+      // An addition without an answer could be made after the removal.
+      if (validUntil !== undefined) await provider.settle(validUntil)
+      await provider.removeValue(recordFor(host, keyAuthorization))
+    },
   }
 }

@@ -6,6 +6,7 @@ import type { Config } from '../../config/config.ts'
 import type { Zone } from '../../config/zones.ts'
 import { dnsReader } from '../../dns/reader.ts'
 import { rfc2136Provider } from '../../dns/rfc2136.ts'
+import { CHANGE_FUDGE } from '../../dns/tsig.ts'
 import { EdgeTrust, type SecretShelf } from '../../edge/authority/trust.ts'
 import { FOLDERS } from '../../edge/config/layout.ts'
 import { localEdge } from '../../edge/local.ts'
@@ -159,7 +160,7 @@ function examinedZone(
     servers: [...servers.values()],
     provider: tsig && rfc2136Provider({ zone: name, primary, ...keysOf(tsig, nextTsig), clock }),
     // A lease is renewed after a quarter of its life: three quarters of it are always left.
-    clockLimitSeconds: Math.floor(Math.min(300, (takeOverSeconds * 3) / 4)),
+    clockLimitSeconds: Math.min(CHANGE_FUDGE, Math.floor((takeOverSeconds * 3) / 4) - 1),
   }
 }
 

@@ -9,7 +9,7 @@ export interface ExaminedZone {
   readonly servers: readonly DnsReader[]
   /** Undefined: the zone has no key, so it accepts plans, but no apply. */
   readonly provider: DnsProvider | undefined
-  /** The difference of the clocks from which on an apply fails: a DNS update is signed for no longer than its lease is held. */
+  /** The greatest difference of the clocks with which an apply works: a DNS update is signed for a few seconds. */
   readonly clockLimitSeconds: number
 }
 
@@ -94,11 +94,14 @@ async function examineKey(
   }
 }
 
+/** Clocks that are kept by NTP differ by less. */
+const WARNS_FROM_SECONDS = 2
+
 function clockFinding(subject: string, apart: number, limit: number): Finding {
-  const sentence = `The clocks of this machine and of the DNS server differ by ${apart} s. Less than ${limit} s are allowed.`
+  const sentence = `The clocks of this machine and of the DNS server differ by ${apart} s. At most ${limit} s are allowed.`
   const fix = 'Synchronize both clocks with NTP.'
-  if (apart >= limit) return fault(subject, sentence, fix)
-  return apart > limit / 4 ? warning(subject, sentence, fix) : ok(subject, sentence)
+  if (apart > limit) return fault(subject, sentence, fix)
+  return apart >= WARNS_FROM_SECONDS ? warning(subject, sentence, fix) : ok(subject, sentence)
 }
 
 export async function examineAuthority(directory: AcmeDirectory): Promise<Finding> {

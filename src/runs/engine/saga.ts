@@ -45,10 +45,10 @@ export class Overdue extends Problem {
 }
 
 /**
- * The agent of an edge does not answer, so what stands there cannot be put back now. It goes on serving what it has. Recovery puts it
- * back when the agent is there again.
+ * The agent of an edge or a name server does not answer, so what stands there cannot be put back now. It goes on serving what it
+ * has. Recovery puts it back when the agent or the server is there again.
  */
-class EdgeAway extends Problem {
+class ServerAway extends Problem {
   constructor(fault: unknown) {
     super('unavailable', `${sentenceOf(fault)} Recovery will put back what was changed when it answers.`, {
       nextAction: 'Follow the plan with GET /api/deploy/plans/{planId}.',
@@ -141,7 +141,9 @@ export class Saga {
     at('before-intent')
     await this.#intend(step, 'intent', before)
     at('after-intent')
-    const after = await step.do(before, afters, (image) => this.#journal.write(step.name, 'intent', image))
+    const after = await step.do(before, afters, (image, detail) =>
+      this.#journal.write(step.name, 'intent', image, detail),
+    )
     at('after-effect')
     await (step.decides ? this.#decide(step, after) : this.#done(step, after, next))
     at('after-done')
@@ -160,7 +162,11 @@ export class Saga {
     at('before-undo-intent')
     await tolerating(() => this.#intend(step, 'undo_intent'))
     at('after-undo-intent')
-    await step.undo(this.#journal.last(step.name, 'intent')?.image, this.#journal.afters())
+    // What an interrupted undo has noted replaces the image of the way forward.
+    const before = this.#journal.last(step.name, 'undo_intent')?.image ?? this.#journal.last(step.name, 'intent')?.image
+    await step.undo(before, this.#journal.afters(), (image, detail) =>
+      this.#journal.write(step.name, 'undo_intent', image, detail),
+    )
     at('after-undo')
     await this.#note(step, 'undone')
     at('after-undone')
@@ -203,7 +209,7 @@ export class Saga {
     if (FOR_RECOVERY.some((kind) => fault instanceof kind) || isFenced(fault)) throw fault
     // Without the store nothing can be undone under a lock. That says nothing about whether it can be undone: recovery will.
     if (mark === 'undo_intent' && isByStore(fault)) throw fault
-    if (mark === 'undo_intent' && !this.#parts.patient && isAway(fault)) throw new EdgeAway(fault)
+    if (mark === 'undo_intent' && !this.#parts.patient && isAway(fault)) throw new ServerAway(fault)
     if (!this.#parts.patient || !isTransient(fault)) return
     const detail = `${sentenceOf(fault)} Retrying automatically.`
     const { image, detail: told } = this.#journal.last(step.name, mark) ?? {}
@@ -254,7 +260,10 @@ const TRANSIENT: readonly EdgeFault['kind'][] = [
 ]
 
 const isAway = (fault: unknown): boolean =>
-  fault instanceof Error && ((fault instanceof EdgeFault && fault.kind === 'away') || isAway(fault.cause))
+  fault instanceof Error &&
+  ((fault instanceof EdgeFault && fault.kind === 'away') ||
+    (fault instanceof DnsWriteFault && fault.kind === 'unknown') ||
+    isAway(fault.cause))
 
 /**
  * Whether a later attempt may succeed: a server does not answer, nginx does not run or must not be reloaded. A change made

@@ -2,8 +2,11 @@ import { Fault } from '../../model/errors.ts'
 import type { Afters, StepResults } from '../../model/receipt.ts'
 import type { StepName } from '../../model/run.ts'
 
-/** Replaces the before-image in the journal, for facts that become known during `do` and that `undo` needs. */
-export type Note<Before> = (image: Before) => Promise<void>
+/**
+ * Replaces the before-image in the journal, for facts that become known during `do` or `undo` and that the next attempt needs.
+ * `detail` is told to whoever follows the run.
+ */
+export type Note<Before> = (image: Before, detail?: string) => Promise<void>
 
 /**
  * One reversible part of a run. `before` only reads. `do` and `undo` must be repeatable: after a crash they are called again
@@ -16,7 +19,7 @@ export interface Step<Name extends StepName = StepName, Before = unknown> {
   /** Makes the change, or finds it made already. Resolves with the after-image. */
   do(before: Before, afters: Afters, note: Note<Before>): Promise<StepResults[Name]>
   /** Restores `before` if the present state is still what `do` left. Rejects if it was changed outside Drawbridge. */
-  undo(before: Before, afters: Afters): Promise<void>
+  undo(before: Before, afters: Afters, note: Note<Before>): Promise<void>
   /** When this step is done the verdict is in: from then on the run only goes forward. */
   readonly decides?: boolean
 }

@@ -1,4 +1,5 @@
 import type { CertificateIssuer, ChallengeResponder, InstalledCertificate } from '../../certificates/contract.ts'
+import { isRefused } from '../../dns/contract.ts'
 import type { Edge, EdgeFile, FileHash, Site } from '../../edge/contract.ts'
 import type { ChosenCertificate } from '../../model/receipt.ts'
 import type { LeaseGuard } from '../../model/run.ts'
@@ -26,6 +27,8 @@ interface Challenge {
   readonly host: string
   readonly token: string
   readonly keyAuthorization: string
+  /** Up to which second it may be published, if that was not confirmed. */
+  readonly validUntil?: number
 }
 
 /** Reuses the installed certificate, or gets one. Undoing keeps it, out of service: the authority's limits are precious. */
@@ -49,8 +52,8 @@ export function certificateStep(parts: CertificateParts): Step<'certificate', re
     do: async (_before, _afters, note) => (await installed()) ?? issued(note),
     undo: async (noted) => {
       // One host's challenges replace one another on an edge: the newest is the one that stands.
-      for (const { host: name, token, keyAuthorization } of noted.toReversed()) {
-        await responder.withdraw(name, token, keyAuthorization)
+      for (const { host: name, token, keyAuthorization, validUntil } of noted.toReversed()) {
+        await responder.withdraw(name, token, keyAuthorization, guard.signal, validUntil)
       }
       await issuer.sweepChallenges(names, responder)
     },
@@ -78,16 +81,29 @@ function noting(
   note: Note<readonly Challenge[]>,
   challengeSet: () => void,
 ): ChallengeResponder {
-  const set: Challenge[] = []
+  const set = new Map<string, Challenge>()
+  const noteAll = () => note([...set.values()])
   return {
     type: responder.type,
-    present: async (host, token, keyAuthorization) => {
-      set.push({ host, token, keyAuthorization })
-      await note(set)
-      await responder.present(host, token, keyAuthorization)
+    present: async (host, token, keyAuthorization, signal, signing) => {
+      const key = `${host} ${token}`
+      const challenge = { host, token, keyAuthorization }
+      set.set(key, challenge)
+      await noteAll()
+      const sending = async (validUntil: number) => {
+        set.set(key, { ...challenge, validUntil })
+        await noteAll()
+        await signing?.(validUntil)
+      }
+      await responder.present(host, token, keyAuthorization, signal, sending).catch(async (error: unknown) => {
+        // What was refused was not published, so there is nothing to undo.
+        if (isRefused(error) && set.delete(key)) await noteAll()
+        throw error
+      })
+      set.set(key, challenge)
       challengeSet()
     },
-    withdraw: (host, token, keyAuthorization) => responder.withdraw(host, token, keyAuthorization),
+    withdraw: (...proof) => responder.withdraw(...proof),
   }
 }
 

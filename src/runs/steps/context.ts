@@ -4,12 +4,12 @@ import type {
   ChallengeResponder,
   ChallengeType,
 } from '../../certificates/contract.ts'
-import type { DnsProvider, ZoneRecord } from '../../dns/contract.ts'
+import { type DnsProvider, type LeasedProvider, leased, type ZoneRecord } from '../../dns/contract.ts'
 import type { Edge, EdgeFile, SiteCertificate } from '../../edge/contract.ts'
 import { Problem } from '../../model/errors.ts'
 import type { Plan, ProxyChange } from '../../model/exposure.ts'
 import { type Afters, type ChosenCertificate, type EdgeVerdict, type Receipt, recordsOf } from '../../model/receipt.ts'
-import type { LeaseGuard, Run, RunAction, RunGuard, RunTask, StepName } from '../../model/run.ts'
+import type { Run, RunAction, RunGuard, RunTask, StepName } from '../../model/run.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import type { BackupShelf } from '../backup-shelf.ts'
 import type { EdgeStandings } from '../edge-standings.ts'
@@ -17,11 +17,11 @@ import type { CrashPoint } from '../engine/crash-points.ts'
 import type { EdgeLock } from '../engine/edge-lock.ts'
 import { recordsToClaim } from '../marks.ts'
 import { type BackupStep, backupStep } from './backup.ts'
-import type { DnsParts, Held } from './dns.ts'
 import type { ProxyParts } from './proxy.ts'
 import { certificateJudge, type Member } from './renew.ts'
 import { SecondaryWork } from './secondary.ts'
 import { type EdgeJudge, edgeJudge } from './verify.ts'
+import type { DnsParts, Held } from './zone-updates.ts'
 
 /** Everything that the steps of a run use, each behind its contract. */
 export interface StepParts {
@@ -45,7 +45,7 @@ export interface StepParts {
   readonly challenge: ChallengeType
   /** The names to order if no installed certificate covers the host. */
   readonly certificateNames: (zone: string, host: string) => readonly string[]
-  readonly dnsResponder: (zone: string, provider: DnsProvider) => ChallengeResponder
+  readonly dnsResponder: (zone: string, provider: LeasedProvider) => ChallengeResponder
   readonly recheck: (plan: Plan) => Promise<unknown>
   readonly findPlan: (planId: string) => Promise<Plan | undefined>
   /** Whether a renewal other than this run is unfinished. */
@@ -80,7 +80,7 @@ export interface RunSubject {
 export interface StepContext extends RunSubject {
   readonly parts: StepParts
   readonly primary: Edge
-  readonly provider: DnsProvider
+  readonly provider: LeasedProvider
   readonly dns: DnsParts
   readonly records: readonly ZoneRecord[]
   readonly proxy: ProxyParts
@@ -108,7 +108,7 @@ export function contextOf(given: StepParts, subject: RunSubject): StepContext {
   const { primary: unlimited, provider: unguarded } = assertEquipped(given, zone)
   const primary = limitedEdge(unlimited, guard)
   const parts = { ...given, primary, secondary: given.secondary && limitedEdge(given.secondary, guard) }
-  const provider = guardedProvider(unguarded, guard)
+  const provider = leased(unguarded, guard)
   const { host, proof } = plan
   const judge =
     run.action === 'renew'
@@ -226,16 +226,6 @@ const limitedEdge = (edge: Edge, guard: RunGuard): Edge => ({
   ask: (question) => edge.ask(question, guard.signal),
   foreignListeners: (question) => edge.foreignListeners(question, guard.signal),
   handshake: (host) => edge.handshake(host, guard.signal),
-})
-
-/** Every update carries the lease of the run. */
-const guardedProvider = (provider: DnsProvider, guard: LeaseGuard): DnsProvider => ({
-  create: (records) => provider.create(records, guard),
-  remove: (records) => provider.remove(records, guard),
-  replace: (found, wanted) => provider.replace(found, wanted, guard),
-  addValue: (record) => provider.addValue(record, guard),
-  removeValue: (record) => provider.removeValue(record, guard),
-  checkAccess: () => provider.checkAccess(),
 })
 
 /** Whether the plan orders a certificate. */

@@ -1,22 +1,20 @@
-import { type DnsProvider, DnsWriteFault, type ZoneRecord } from '../../dns/contract.ts'
-import { sentenceOf } from '../../model/errors.ts'
+import type { ZoneRecord } from '../../dns/contract.ts'
 import { marksPlan } from '../../model/receipt.ts'
-import type { Clock } from '../../primitives/clock.ts'
 import { poll } from '../../primitives/retry.ts'
-import { type Step, StepFault } from '../engine/step.ts'
+import { type Note, type Step, StepFault } from '../engine/step.ts'
+import { type DnsParts, noCertainAnswer, readUntilCertain, type SentUpdates, ZoneUpdates } from './zone-updates.ts'
 
-export type Held = 'yes' | 'no' | 'partly' | 'unknown'
-
-export interface DnsParts {
-  readonly provider: DnsProvider
-  /** Whether the zone's primary server serves exactly these records. */
-  readonly readBack: (records: readonly ZoneRecord[]) => Promise<Held>
-  /** Everything at these names that a ZoneRecord can describe. */
-  readonly readSets: (names: readonly string[]) => Promise<readonly ZoneRecord[] | 'unknown'>
-  /** How long a server without a certain answer is asked again. */
-  readonly patienceMs: number
-  readonly clock: Clock
+/** The records that a step is about, and what it has sent. */
+interface NamedRecords extends SentUpdates {
+  readonly records: readonly ZoneRecord[]
 }
+
+const updatesOf = <Before extends SentUpdates>(
+  parts: DnsParts,
+  direction: 'do' | 'undo',
+  before: Before,
+  note: Note<Before>,
+): ZoneUpdates => new ZoneUpdates(parts, direction, before, (sent, detail) => note({ ...before, ...sent }, detail))
 
 /**
  * Adds the host's record and its owner mark in one update. Records that are kept must be there. After a crash the journal tells
@@ -26,32 +24,42 @@ export function claimNameStep(
   host: string,
   records: readonly ZoneRecord[],
   parts: DnsParts,
-): Step<'dns', { readonly records: readonly ZoneRecord[] }> {
+): Step<'dns', NamedRecords> {
   return {
     name: 'dns',
     before: async () => ({ records }),
-    do: async (before) => {
+    do: async (before, _afters, note) => {
       const created = createdOf(before)
+      const updates = updatesOf(parts, 'do', before, note)
+      await updates.settleEarlier(false)
       const kept = before.records.filter((record) => record.kept)
       if (kept.length > 0 && (await readUntilCertain(kept, parts)) !== 'yes')
         throw new StepFault(`The records of ${host} are not those that the plan keeps.`, {
           untouched: true,
           code: 'plan_stale',
         })
-      const outcome = await parts.provider.create(created).catch((error: unknown) => uncertain(error))
+      const outcome = await updates.send((signing) => parts.provider.create(created, signing))
+      const after = { records: before.records }
       // The verify step reads the records back.
-      if (outcome === 'created') return before
+      if (outcome === 'created') return after
       const held = await readUntilCertain(created, parts)
-      if (held === 'yes') return before
+      if (held === 'yes') return after
       if (outcome === 'in_use') {
         const sentence = `${host} got a record outside Drawbridge in the meantime.`
         throw new StepFault(sentence, { untouched: true, code: 'dns_name_taken' })
       }
-      throw new StepFault(`The DNS server accepted the records of ${host} but does not serve them (${held}).`, {
-        transient: held === 'unknown',
-      })
+      throw new StepFault(
+        held === 'no'
+          ? `The DNS server did not make the update of ${host} in time. It was stalled. Try again.`
+          : `The DNS server does not serve the records of ${host} (${held}).`,
+        { untouched: held === 'no', transient: held === 'unknown' },
+      )
     },
-    undo: (before) => withdraw(createdOf(before), parts),
+    undo: async (before, { dns }, note) => {
+      const updates = updatesOf(parts, 'undo', before, note)
+      await updates.settleEarlier(dns !== undefined)
+      await withdraw(createdOf(before), updates, parts)
+    },
   }
 }
 
@@ -63,20 +71,25 @@ export function releaseNameStep(
   host: string,
   records: readonly ZoneRecord[],
   parts: DnsParts,
-): Step<'dns', { readonly records: readonly ZoneRecord[] }> {
+): Step<'dns', NamedRecords> {
   return {
     name: 'dns',
     before: async () => ({ records }),
-    do: async () => {
-      await withdraw(records, parts)
+    do: async (before, _afters, note) => {
+      const updates = updatesOf(parts, 'do', before, note)
+      await updates.settleEarlier(false)
+      await withdraw(records, updates, parts)
       return { records }
     },
-    undo: async () => {
+    undo: async (before, { dns }, note) => {
+      const updates = updatesOf(parts, 'undo', before, note)
+      await updates.settleEarlier(dns !== undefined)
       if ((await readUntilCertain(records, parts)) === 'yes') return
-      await parts.provider.create(records).catch((error: unknown) => uncertain(error))
+      await updates.send((signing) => parts.provider.create(records, signing))
       const held = await readUntilCertain(records, parts)
       if (held === 'yes') return
-      throw new StepFault(`The records of ${host} could not be put back (${held}).`, { transient: held === 'unknown' })
+      const sentence = `The records of ${host} could not be put back (${held}).`
+      throw held === 'partly' ? new StepFault(sentence) : noCertainAnswer(sentence)
     },
   }
 }
@@ -86,7 +99,7 @@ export function releaseMarkStep(
   host: string,
   records: readonly ZoneRecord[],
   parts: DnsParts,
-): Step<'dns', { readonly records: readonly ZoneRecord[] }> {
+): Step<'dns', NamedRecords> {
   const marks = records.filter(({ name }) => name !== host)
   const release = releaseNameStep(host, marks, parts)
   return {
@@ -108,15 +121,17 @@ export function rewriteMarkStep(
   records: readonly ZoneRecord[],
   text: string,
   parts: DnsParts,
-): Step<'dns', { readonly records: readonly ZoneRecord[] }> {
+): Step<'dns', NamedRecords> {
   const former = records.filter(marksPlan)
   const wanted = former.map((mark) => ({ ...mark, value: text }))
   const rewritten = records.map((record) => (marksPlan(record) ? { ...record, value: text } : record))
   return {
     name: 'dns',
     before: async () => ({ records }),
-    do: async () => {
-      const outcome = await parts.provider.replace(former, wanted).catch((error: unknown) => uncertain(error))
+    do: async (before, _afters, note) => {
+      const updates = updatesOf(parts, 'do', before, note)
+      await updates.settleEarlier(false)
+      const outcome = await updates.send((signing) => parts.provider.replace(former, wanted, signing))
       if (outcome === 'replaced') return { records: rewritten }
       const held = await readUntilCertain(wanted, parts)
       if (held === 'yes') return { records: rewritten }
@@ -127,11 +142,11 @@ export function rewriteMarkStep(
         { untouched: true, code: 'changed_elsewhere' },
       )
     },
-    undo: async () => undefined,
+    undo: async (before, { dns }, note) => updatesOf(parts, 'undo', before, note).settleEarlier(dns !== undefined),
   }
 }
 
-interface FoundRecords {
+interface FoundRecords extends SentUpdates {
   readonly found: readonly ZoneRecord[]
 }
 
@@ -154,18 +169,15 @@ export function repairNameStep(
       { firstMs: 50, factor: 2, withinMs: parts.patienceMs, clock: parts.clock },
     )
     if (found !== 'unknown') return found
-    throw new StepFault('The DNS server gave no certain answer, so no record was changed.', {
-      untouched: true,
-      transient: true,
-    })
+    throw noCertainAnswer('The DNS server gave no certain answer, so no record was changed.')
   }
   const foreign = (found: readonly ZoneRecord[]) =>
     found.filter((record) => !records.some((wanted) => isSameRecord(wanted, record)) && !isBeside(record))
   const isBeside = ({ name, type }: ZoneRecord) => !isAlias && name === host && type === 'TXT'
   const wantedBeside = (found: readonly ZoneRecord[]) => [...records, ...found.filter(isBeside)]
-  const change = async (from: readonly ZoneRecord[], to: readonly ZoneRecord[]) => {
+  const change = async (updates: ZoneUpdates, from: readonly ZoneRecord[], to: readonly ZoneRecord[]) => {
     if (isSameSet(from, to)) return
-    const outcome = await parts.provider.replace(from, to).catch((error: unknown) => uncertain(error))
+    const outcome = await updates.send((signing) => parts.provider.replace(from, to, signing))
     if (outcome === 'replaced' || (outcome === 'unknown' && isSameSet(await read(), to))) return
     throw new StepFault(`The records of ${host} were changed outside Drawbridge at the same time.`, {
       untouched: outcome === 'changed',
@@ -176,20 +188,26 @@ export function repairNameStep(
   return {
     name: 'dns',
     before: async () => ({ found: await read() }),
-    do: async ({ found }) => {
+    do: async (before, _afters, note) => {
+      const { found } = before
+      const updates = updatesOf(parts, 'do', before, note)
+      await updates.settleEarlier(false)
       if (foreign(found).length > 0 && !overwrite)
         throw new StepFault(`The records of ${host} were changed outside Drawbridge. They were not overwritten.`, {
           untouched: true,
           code: 'changed_elsewhere',
         })
-      await change(await read(), wantedBeside(found))
+      await change(updates, await read(), wantedBeside(found))
       return { records }
     },
-    undo: async ({ found }) => {
+    undo: async (before, { dns }, note) => {
+      const { found } = before
+      const updates = updatesOf(parts, 'undo', before, note)
+      await updates.settleEarlier(dns !== undefined)
       const now = await read()
       if (isSameSet(now, found)) return
       if (!isSameSet(now, wantedBeside(found))) throw changedByOthers(records)
-      await change(now, found)
+      await change(updates, now, found)
     },
   }
 }
@@ -200,41 +218,22 @@ const isSameRecord = (left: ZoneRecord, right: ZoneRecord): boolean =>
 const isSameSet = (left: readonly ZoneRecord[], right: readonly ZoneRecord[]): boolean =>
   left.length === right.length && left.every((record) => right.some((other) => isSameRecord(record, other)))
 
-/** A refusal means that nothing changed. After any other fault the outcome is unknown, and reading back decides. */
-function uncertain(error: unknown): 'unknown' {
-  if (!(error instanceof DnsWriteFault)) throw error
-  if (error.kind === 'refused') throw new StepFault(error.message, { untouched: true, cause: error })
-  return 'unknown'
-}
-
-async function withdraw(records: readonly ZoneRecord[], parts: DnsParts): Promise<void> {
+async function withdraw(records: readonly ZoneRecord[], updates: ZoneUpdates, parts: DnsParts): Promise<void> {
   const held = await readUntilCertain(records, parts)
   if (held === 'no') return
   if (held === 'partly') throw changedByOthers(records)
-  if (held === 'unknown') {
-    const sentence = 'The DNS server gave no certain answer, so no record was removed.'
-    throw new StepFault(sentence, { untouched: true, transient: true })
-  }
-  const outcome = await parts.provider.remove(records).catch((error: unknown) => {
-    if (error instanceof DnsWriteFault && error.kind === 'unknown') return 'unknown' as const
-    throw new StepFault(`The records could not be removed. ${sentenceOf(error)}`, { untouched: true, cause: error })
-  })
+  if (held === 'unknown') throw noCertainAnswer('The DNS server gave no certain answer, so no record was removed.')
+  const outcome = await updates.send((signing) => parts.provider.remove(records, signing))
   if (outcome === 'changed') throw changedByOthers(records)
   const still = await readUntilCertain(records, parts)
-  if (still !== 'no')
-    throw new StepFault(`The records were removed, but the DNS server may still serve them (${still}).`, {
-      transient: still === 'unknown',
-    })
+  if (still === 'no') return
+  if (outcome === 'unknown' && still === 'yes')
+    throw noCertainAnswer('The DNS server did not remove the records in time. It was stalled. Try again.')
+  const sentence = `The records were removed, but the DNS server may still serve them (${still}).`
+  throw new StepFault(sentence, { transient: still === 'unknown' })
 }
 
 const changedByOthers = ([record]: readonly ZoneRecord[]): StepFault =>
   new StepFault(`The records of ${record?.name} were changed outside Drawbridge. They were not removed.`, {
     untouched: true,
   })
-
-const readUntilCertain = (records: readonly ZoneRecord[], { readBack, patienceMs, clock }: DnsParts): Promise<Held> =>
-  poll(
-    () => readBack(records),
-    (held) => held !== 'unknown',
-    { firstMs: 50, factor: 2, withinMs: patienceMs, clock },
-  )

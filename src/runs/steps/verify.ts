@@ -6,8 +6,8 @@ import type { Afters, EdgeVerdict, Receipt } from '../../model/receipt.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import { poll } from '../../primitives/retry.ts'
 import { type Step, StepFault } from '../engine/step.ts'
-import type { Held } from './dns.ts'
 import type { SecondaryWork } from './secondary.ts'
+import type { Held } from './zone-updates.ts'
 
 export interface VerifyParts {
   readonly primary: Edge

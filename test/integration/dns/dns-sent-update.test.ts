@@ -14,15 +14,17 @@ const RECORD: ZoneRecord = { name: 'app.lab.test', type: 'A', ttl: 60, value: '1
 let server: Liar
 let provider: DnsProvider
 let ended: AbortController
+let now: number
 beforeEach(async () => {
   server = await startLiar(() => [], silent)
   ended = new AbortController()
+  now = Date.now()
   provider = rfc2136Provider({
     zone: ZONE,
     primary: server,
     key: randomKey('sent', 'hmac-sha256'),
     limitMs: 600_000,
-    clock: systemClock,
+    clock: { ...systemClock, now: () => now },
   })
 })
 afterEach(() => server[Symbol.asyncDispose]())
@@ -59,12 +61,31 @@ test.each([
   expect(message.subarray(12, expected.length)).toEqual(expected.subarray(12))
 })
 
+/** The clock is half a second after a whole one, and a server accepts a signature during the whole of its last second. */
 test.each([
-  ['its lease lives', 7_900, 7],
-  ['the five minutes of the standard', 900_000, 300],
-])('an update is valid no longer than %s', async (_, leftMs, seconds) => {
-  const { tsig } = await sentBy(() => provider.create([RECORD], guard(leftMs)))
-  expect(tsig.fudge).toBe(seconds)
+  ['its lease', 5_499, 4],
+  ['its lease, to the millisecond', 5_500, 5],
+  ['six seconds', 900_000, 6],
+])('an update is valid no longer than %s', async (_, leftMs, fudge) => {
+  now = 1_800_000_000_500
+  const signed: number[] = []
+  const signing = async (validUntil: number) => void signed.push(validUntil)
+  const { tsig } = await sentBy(() => provider.create([RECORD], guard(leftMs), signing))
+  expect(tsig).toMatchObject({ time: 1_800_000_000, fudge })
+  expect(signed).toEqual([1_800_000_000 + fudge])
+  expect((tsig.time + tsig.fudge + 1) * 1000).toBeLessThanOrEqual(now + leftMs)
+})
+
+test('an update whose lease ends too soon is not sent', async () => {
+  now = 1_800_000_000_500
+  await expect(provider.create([RECORD], guard(1_499))).rejects.toMatchObject({ kind: 'refused' })
+  expect(server.asked).toEqual([])
+})
+
+test('an update is not sent before the end of its signature is stored', async () => {
+  const sending = provider.create([RECORD], guard(60_000), () => Promise.reject(new Error('The store is away.')))
+  await expect(sending).rejects.toThrow('The store is away.')
+  expect(server.asked).toEqual([])
 })
 
 test('an update is not sent without the lease', async () => {

@@ -46,7 +46,7 @@ async function takenAwayAndBack(kept: (stood: readonly EdgeFile[]) => readonly E
     image = noted
   })
   expect(await isServed()).toBe(false)
-  await step.undo(image, {})
+  await step.undo(image, {}, async () => undefined)
 }
 
 test('what was kept as it stood is put back and served', async () => {

@@ -5,7 +5,7 @@ import { freePort } from '../../../lab/free-port.ts'
 import { apiCertificateFile, type PebbleOptions, startPebble } from '../../../lab/pebble.ts'
 import { dnsResponder } from '../../../src/certificates/acme/challenges.ts'
 import type { ChallengeResponder, OrderBook } from '../../../src/certificates/contract.ts'
-import type { DnsProvider, DnsReader, ZoneRecord } from '../../../src/dns/contract.ts'
+import { type DnsProvider, type DnsReader, leased, type ZoneRecord } from '../../../src/dns/contract.ts'
 import { awaitPropagation } from '../../../src/dns/read-back.ts'
 import { dnsReader } from '../../../src/dns/reader.ts'
 import { rfc2136Provider } from '../../../src/dns/rfc2136.ts'
@@ -29,6 +29,9 @@ export interface AcmeSite extends AsyncDisposable {
   /** Replaces Pebble by a new one without any state. `environment`: the switches of Pebble. */
   startPebble(environment?: Readonly<Record<string, string>>): Promise<void>
 }
+
+/** A lease that never ends. */
+const ALWAYS_HELD = { assertHeld: () => undefined, ensureHeld: async () => undefined, leftMs: 60_000 }
 
 export async function startAcmeSite(
   zone: string,
@@ -59,7 +62,12 @@ export async function startAcmeSite(
   return {
     zone,
     provider,
-    responder: dnsResponder({ provider, zone, ttl: 60, waitUntilServed: (record) => served(readers, record) }),
+    responder: dnsResponder({
+      provider: leased(provider, ALWAYS_HELD),
+      zone,
+      ttl: 60,
+      waitUntilServed: (record) => served(readers, record),
+    }),
     caFile: apiCertificateFile(pebbleFolder.path),
     directory: `https://127.0.0.1:${apiPort}/dir`,
     pebbleFolder: pebbleFolder.path,

@@ -27,6 +27,7 @@ export async function startBindHost({ zone: name, key, stranger }: ServedZone, a
   })
   return {
     endpoint: { address: '127.0.0.1', port },
+    pid: daemon.pid,
     async stop() {
       await daemon.stop()
       folder[Symbol.dispose]()

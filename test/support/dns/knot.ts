@@ -26,6 +26,7 @@ export async function startKnot(served: ServedZone): Promise<ZoneHost> {
   })
   return {
     endpoint: { address: '127.0.0.1', port },
+    pid: daemon.pid,
     async stop() {
       await daemon.stop()
       folder[Symbol.dispose]()

@@ -35,6 +35,7 @@ export async function startPowerDns({ zone, key, stranger }: ServedZone): Promis
   })
   return {
     endpoint: { address: '127.0.0.1', port },
+    pid: daemon.pid,
     async stop() {
       await daemon.stop()
       folder[Symbol.dispose]()

@@ -12,6 +12,7 @@ export interface ServedZone {
 /** A real server for one test. */
 export interface ZoneHost {
   readonly endpoint: Endpoint
+  readonly pid: number
   stop(): Promise<void>
 }
 

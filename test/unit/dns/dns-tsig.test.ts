@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { DnsWriteFault } from '../../../src/dns/contract.ts'
-import { authenticate, signRequest, TsigKey, type TsigKeySettings } from '../../../src/dns/tsig.ts'
+import { authenticate, FUDGE, signRequest, TsigKey, type TsigKeySettings } from '../../../src/dns/tsig.ts'
 import { judgeUpdate } from '../../../src/dns/update-verdict.ts'
 import { encodeUpdate } from '../../../src/dns/wire/update.ts'
 import { type AnswerTraits, signedAnswer, unsignedAnswer } from '../../support/dns/tsig-answer.ts'
@@ -16,7 +16,7 @@ const settings: TsigKeySettings = {
 }
 const key = new TsigKey(settings)
 const message = encodeUpdate(0x1234, { zone: 'lab.test', prerequisites: [], changes: [] })
-const request = signRequest(message, key, SECONDS)
+const request = signRequest(message, key, SECONDS, FUDGE)
 
 /** As a server that holds the same key would write its name. */
 const served = { ...settings, name: 'key.test' }
@@ -47,7 +47,7 @@ describe('a signed request', () => {
 
   test('carries 64 octets of MAC with hmac-sha512', () => {
     const longKey = new TsigKey({ ...settings, algorithm: 'hmac-sha512' })
-    const signed = signRequest(message, longKey, SECONDS)
+    const signed = signRequest(message, longKey, SECONDS, FUDGE)
     expect(signed.mac).toHaveLength(64)
     const genuine = signedAnswer(signed.wire, { ...served, algorithm: 'hmac-sha512' }, { seconds: SECONDS })
     expect(authenticate(genuine, signed.mac, longKey, SECONDS)).toMatchObject({ kind: 'genuine', error: undefined })
@@ -72,6 +72,19 @@ describe('an answer is genuine', () => {
   })
 })
 
+test.each([
+  ['this clock is ahead', SECONDS, /is 3600 s ahead of that of the DNS server\. Correct/],
+  ['this clock is behind', SECONDS - 7200, /is 3600 s behind that of the DNS server\. Correct/],
+  ['the update was held back on its way', SECONDS - 3600, /after the 6 s for which it was signed/],
+])('a refusal for its time says by how much the clocks differ: %s', (_, seconds, told) => {
+  const sent = { id: 0x1234, mac: request.mac, key, zone: 'lab.test', server: '127.0.0.1:53', fudge: 6 }
+  const other = Buffer.alloc(6)
+  other.writeUIntBE(SECONDS - 3600, 0, 6)
+  const bytes = answer({ flags: 0xa809, error: 18, other, fudge: 6 })
+  const verdict = judgeUpdate(sent, { kind: 'message', bytes }, seconds)
+  expect(verdict).toMatchObject({ kind: 'refused', message: expect.stringMatching(told) })
+})
+
 describe('an answer proves nothing', () => {
   const stranger = { ...served, secret: Buffer.from('another').toString('base64') }
   test.each<[string, Buffer, RegExp]>([
@@ -82,7 +95,11 @@ describe('an answer proves nothing', () => {
     ['signed with a key of another name', answer({}, { ...served, name: 'other.test' }), /another key/],
     ['signed with another algorithm', answer({}, { ...served, algorithm: 'hmac-sha512' }), /another key/],
     ['to another request', answer({ requestMac: Buffer.alloc(32, 7) }), /wrong signature/],
-    ['signed as if it were a request', signRequest(unsignedAnswer(request.wire), key, SECONDS).wire, /wrong signature/],
+    [
+      'signed as if it were a request',
+      signRequest(unsignedAnswer(request.wire), key, SECONDS, FUDGE).wire,
+      /wrong signature/,
+    ],
     ['that is our own request', request.wire, /wrong signature/],
     ['with octets behind the signature', Buffer.concat([answer(), Buffer.from([0])]), /cannot be read/],
     ['that ends in its midst', answer().subarray(0, -1), /cannot be read/],
@@ -120,7 +137,7 @@ test('a server that cannot accept our signature complains without one', () => {
 })
 
 describe('whatever comes', () => {
-  const sent = { id: 0x1234, mac: request.mac, key, zone: 'lab.test', server: '127.0.0.1:53' }
+  const sent = { id: 0x1234, mac: request.mac, key, zone: 'lab.test', server: '127.0.0.1:53', fudge: 6 }
   const cuts = fc.tuple(fc.nat(200), fc.uint8Array({ maxLength: 100 }))
   const bent = cuts.map(([at, noise]) => Buffer.concat([answer().subarray(0, at), noise]))
   const noise = fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes))

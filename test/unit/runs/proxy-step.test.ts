@@ -39,7 +39,7 @@ function step({ stands, ours = [hash('old')], former = [file('old')] }: Given) {
     world,
     noted,
     act: (before: Parameters<typeof act>[0] = null) => act(before, {}, async (image) => void noted.push(image)),
-    undo: (image: Parameters<typeof undo>[0]) => undo(image, {}),
+    undo: (image: Parameters<typeof undo>[0]) => undo(image, {}, async () => undefined),
   }
 }
 interface Given {
