@@ -3,6 +3,7 @@ import type { Pruned } from '../store/ports/store.ts'
 import type { Converged } from './converge.ts'
 import type { Recovered } from './engine/recover.ts'
 import type { Expired } from './expiry.ts'
+import type { LateRecords } from './late-records.ts'
 import type { Remarked } from './marks.ts'
 import type { Renewed } from './renewals.ts'
 
@@ -28,7 +29,7 @@ export interface DutyResults {
   readonly converge: readonly Converged[]
   readonly expire: Expired
   readonly renew: Renewed
-  readonly marks: Remarked
+  readonly marks: Remarked & LateRecords
   readonly prune: Pruned
 }
 
@@ -109,18 +110,24 @@ const SENTENCES: { readonly [Name in DutyName]: (result: DutyResults[Name]) => D
       ],
       failed.length === 0,
     ),
-  marks: ({ rewritten, failed }) =>
+  marks: ({ rewritten, failed, withdrawn, left }) =>
     report(
       'marks',
-      rewritten,
+      [...rewritten, ...withdrawn],
       [
         rewritten.length > 0 ? `${counted(rewritten.length, 'owner mark was', 'owner marks were')} rewritten` : '',
         failed.length > 0
           ? `${counted(failed.length, 'owner mark still names', 'owner marks still name')} a plan and will be tried again: ${named(failed)}`
           : '',
-        rewritten.length + failed.length === 0 ? 'no owner mark names a plan' : '',
+        withdrawn.length > 0
+          ? `records that came after their rollback were removed: ${counted(withdrawn.length, 'host', 'hosts')}`
+          : '',
+        left.length > 0
+          ? `records that came after their rollback could not be removed and will be tried again: ${named(left)}`
+          : '',
+        [rewritten, failed, withdrawn, left].every((hosts) => hosts.length === 0) ? 'no owner mark names a plan' : '',
       ],
-      failed.length === 0,
+      failed.length + left.length === 0,
     ),
   prune: ({ plans, events, auditLines }) => {
     const deleted = [

@@ -10,12 +10,13 @@ import type { Duty } from './engine/duty.ts'
 import { recover, takeUp } from './engine/recover.ts'
 import type { Runs } from './engine/runs.ts'
 import { Expiry, type ExpiryParts } from './expiry.ts'
+import { removeLateRecords } from './late-records.ts'
 import { type MarksParts, rewriteMarks } from './marks.ts'
 import type { Reach } from './reach.ts'
 import type { Renewals } from './renewals.ts'
 import type { StepParts } from './steps/context.ts'
 
-interface HousekeepingParts extends Pick<StepParts, 'primary' | 'secondary'> {
+interface HousekeepingParts extends Pick<StepParts, 'primary' | 'secondary' | 'providerFor' | 'readBack'> {
   readonly preparation: Pick<EdgePreparation, 'begin' | 'retry'>
   readonly store: Store
   readonly runs: Runs
@@ -56,7 +57,11 @@ export function housekeeping(parts: HousekeepingParts) {
     converge: sharedNextRun(() => onDuty('converge', () => converge.look())),
     expire: sharedNextRun(() => withEdge(() => expiry.removeAllDue())),
     renew: sharedNextRun(() => withEdge(async () => (renewals ? onDuty('renew', () => renewals.look()) : 'no_edge'))),
-    marks: sharedNextRun(() => withEdge(() => onDuty('marks', () => rewriteMarks(parts)))),
+    marks: sharedNextRun(() =>
+      withEdge(() =>
+        onDuty('marks', async () => ({ ...(await rewriteMarks(parts)), ...(await removeLateRecords(parts)) })),
+      ),
+    ),
     prune: sharedNextRun(() => onDuty('prune', () => prune(parts))),
   }
   return {

@@ -70,21 +70,24 @@ test('an apply is undone when the DNS server refuses the key', async () => {
   await expectApplicable(lab, planId)
 })
 
-test.runIf(process.env.CAMPAIGN)('an apply succeeds when the answer to an update is lost, because reading back shows the records', async () => {
-  const before = await world(lab)
-  const { primary } = lab.description.dns
-  await using thief = await startAnswerThief(primary)
-  const relay = await relayQueries(thief.port, primary)
-  await lab.restartService((config) => withZone(config, () => ({ primary: `127.0.0.1:${thief.port}` })))
-  const { planId } = await applied(lab, { subdomain: 'unanswered' })
-  expect(thief.stolen()).toBeGreaterThan(0)
-  await invariants(lab)
-  await removed(lab, planId)
-  expect(await world(lab)).toEqual(before)
-  await invariants(lab)
-  relay.close()
-  await lab.restartService()
-})
+test.runIf(process.env.CAMPAIGN)(
+  'an apply succeeds when the answer to an update is lost: the records are read',
+  async () => {
+    const before = await world(lab)
+    const { primary } = lab.description.dns
+    await using thief = await startAnswerThief(primary)
+    const relay = await relayQueries(thief.port, primary)
+    await lab.restartService((config) => withZone(config, () => ({ primary: `127.0.0.1:${thief.port}` })))
+    const { planId } = await applied(lab, { subdomain: 'unanswered' })
+    expect(thief.stolen()).toBeGreaterThan(0)
+    await invariants(lab)
+    await removed(lab, planId)
+    expect(await world(lab)).toEqual(before)
+    await invariants(lab)
+    relay.close()
+    await lab.restartService()
+  },
+)
 
 test('a removal keeps a record that somebody else changed, and reports it', async () => {
   const { planId } = await applied(lab, { subdomain: 'altered' })

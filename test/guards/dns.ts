@@ -7,6 +7,8 @@ const TSIG_TEST = 'test/unit/dns/dns-tsig.test.ts'
 const SENT_TEST = 'test/integration/dns/dns-sent-update.test.ts'
 const UPDATES = 'src/runs/steps/zone-updates.ts'
 const BARRIER_TEST = 'test/integration/dns/dns-barrier.test.ts'
+const LATE = 'src/runs/late-records.ts'
+const LATE_TEST = 'test/unit/runs/late-records.test.ts'
 const STEPS_TEST = 'test/unit/runs/dns-steps.test.ts'
 
 /** A record is written only where nobody else has one, and nothing counts that was not proven. */
@@ -170,6 +172,30 @@ export const DNS_GUARDS: readonly Guard[] = [
     to: '',
     breaks: 'Every apply during a stall would leave an update on its way.',
     test: BARRIER_TEST,
+  },
+  {
+    name: 'late records are removed only as the journal has them',
+    file: LATE,
+    from: "|| (await readBack(zone, records, signal)) !== 'yes') return 'none'",
+    to: ") return 'none'",
+    breaks: 'A record that somebody gave the name since would be in the way of an update each hour.',
+    test: LATE_TEST,
+  },
+  {
+    name: 'late records of a host with an exposure stay',
+    file: LATE,
+    from: "    if (await store.findExposure(host)) return 'none'\n",
+    to: '',
+    breaks: 'A plan that was rolled back once and then applied would lose its records.',
+    test: LATE_TEST,
+  },
+  {
+    name: 'a proof that was refused is not withdrawn',
+    file: 'src/runs/steps/certificate.ts',
+    from: 'if (isRefused(error) && set.delete(key)) await noteAll()',
+    to: 'if (false) await noteAll()',
+    breaks: 'An apply at a DNS server with another time would end blocked, although nothing was published.',
+    test: 'test/unit/runs/certificate-step.test.ts',
   },
   {
     name: 'only an authoritative answer is believed',

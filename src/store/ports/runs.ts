@@ -23,6 +23,8 @@ export interface RunStore {
   newestRuns(planIds: readonly string[]): Promise<RunProgress[]>
   /** All runs that are still running, oldest first. */
   unfinishedRuns(): Promise<Run[]>
+  /** The applies that were rolled back at this time or later, oldest first. */
+  rolledBackApplies(since: number): Promise<Run[]>
   /**
    * All runs that are still running, and those of all plans that are being applied or removed or are blocked. Their
    * backups may still be needed for an undo.

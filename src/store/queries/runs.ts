@@ -5,7 +5,15 @@ import type { JournalRow, RunRow, Schema } from '../schema.ts'
 
 type Runs = Pick<
   RunStore,
-  'insertRun' | 'findRun' | 'runsOf' | 'newestRuns' | 'unfinishedRuns' | 'unsettledRunIds' | 'adoptRun' | 'finishRun'
+  | 'insertRun'
+  | 'findRun'
+  | 'runsOf'
+  | 'newestRuns'
+  | 'unfinishedRuns'
+  | 'rolledBackApplies'
+  | 'unsettledRunIds'
+  | 'adoptRun'
+  | 'finishRun'
 >
 
 export const runsIn = (db: Kysely<Schema>): Runs => ({
@@ -37,6 +45,15 @@ export const runsIn = (db: Kysely<Schema>): Runs => ({
 
   async unfinishedRuns() {
     const rows = await oldestFirst(db).where('state', '=', 'running').execute()
+    return rows.map(toRun)
+  },
+
+  async rolledBackApplies(since) {
+    const rows = await oldestFirst(db)
+      .where('state', '=', 'rolled_back')
+      .where('action', '=', 'apply')
+      .where('finished_at', '>=', since)
+      .execute()
     return rows.map(toRun)
   },
 

@@ -149,9 +149,12 @@ describe('an update that the server reads too late', () => {
   test('by its own clock: one that is behind ours is waited for', async () => {
     serverAheadMs = -5_000
     const { claim } = processOf()
-    const [claiming] = await heldAfterCheck(claim.do, 'unread')
-    await holds(2)
-    // The server is at second 5 of the 6 for which the update was signed, so it makes the update.
+    server.hold('unread changes')
+    const claiming = claim.do()
+    await holds(1)
+    await clock.advance(10_000)
+    // It is at the second 5 of the 6 for which the update was signed, and says so.
+    await expect.poll(() => server.rehearsed()).toBe(2)
     server.release()
     await clock.advance(2_000)
     await expect(claiming).resolves.toEqual({ records: RECORDS })

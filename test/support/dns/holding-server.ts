@@ -28,13 +28,14 @@ export interface HoldingServer extends AsyncDisposable {
   readonly held: () => number
   /**
    * From now on updates wait. `unread`: as in the socket of a process that is stopped, so that a signature may run out.
-   * `queued`: their signatures were accepted, and they are made whenever it is their turn.
+   * `queued`: their signatures were accepted, and they are made whenever it is their turn. `unread changes`: those that change
+   * nothing are read, as on a connection that another thread reads.
    */
-  hold(where: 'unread' | 'queued'): void
+  hold(where: 'unread' | 'queued' | 'unread changes'): void
+  /** How many updates that change nothing were answered. */
+  readonly rehearsed: () => number
   /** Makes what is held, in order, and holds nothing more. */
   release(): void
-  /** Answers no update any more, although it makes them. */
-  muffle(): void
 }
 
 /**
@@ -47,12 +48,13 @@ export async function startHoldingServer(key: TsigKeySettings, now: () => number
   const records: Kept[] = [{ owner: 'lab.test', type: 'SOA', rdata: Buffer.alloc(22) }]
   const unread: Held[] = []
   const queued: Held[] = []
-  let holding: 'unread' | 'queued' | undefined
-  let isMuffled = false
+  let holding: Parameters<HoldingServer['hold']>[0] | undefined
+  let rehearsed = 0
   const seconds = () => Math.floor(now() / 1000)
   const make = ({ wire, answer }: Held) => {
     const rcode = madeOf(wire, records)
-    if (!isMuffled) answer(signedAnswer(wire, key, { flags: UPDATE_ANSWER | rcode, seconds: seconds() }))
+    if (isRehearsal(wire)) rehearsed += 1
+    answer(signedAnswer(wire, key, { flags: UPDATE_ANSWER | rcode, seconds: seconds() }))
   }
   const read = (update: Held) => {
     const { time = 0, fudge = 0 } = splitTsig(update.wire)?.tsig ?? {}
@@ -67,7 +69,8 @@ export async function startHoldingServer(key: TsigKeySettings, now: () => number
     socket.once('data', (bytes) => {
       const answer = (message: Buffer) => void socket.write(Buffer.concat([u16(message.length), message]))
       const update = { wire: bytes.subarray(2), answer }
-      if (holding === 'unread') unread.push(update)
+      const isUnread = holding === 'unread' || (holding === 'unread changes' && !isRehearsal(update.wire))
+      if (isUnread) unread.push(update)
       else read(update)
     })
   })
@@ -81,6 +84,7 @@ export async function startHoldingServer(key: TsigKeySettings, now: () => number
     port,
     served: () => records.map(({ owner, type }) => `${owner} ${type}`).filter((name) => name !== 'lab.test SOA'),
     held: () => unread.length + queued.length,
+    rehearsed: () => rehearsed,
     hold: (where) => {
       holding = where
     },
@@ -88,9 +92,6 @@ export async function startHoldingServer(key: TsigKeySettings, now: () => number
       holding = undefined
       for (const update of queued.splice(0)) make(update)
       for (const update of unread.splice(0)) read(update)
-    },
-    muffle: () => {
-      isMuffled = true
     },
     async [Symbol.asyncDispose]() {
       udp.close()
@@ -100,6 +101,8 @@ export async function startHoldingServer(key: TsigKeySettings, now: () => number
     },
   }
 }
+
+const isRehearsal = (wire: Buffer): boolean => wire.includes('_drawbridge-rehearsal')
 
 const BADTIME = { flags: UPDATE_ANSWER | 9, error: 18 }
 const [YXDOMAIN, NXRRSET, YXRRSET] = [6, 8, 7]

@@ -38,11 +38,15 @@ describe('a duty says in one sentence', () => {
       false,
       dutyReport('renew', { hosts: ['a.test', 'b.test'], failed: ['1', '2', '3', '4', '5', '6'] }),
     ],
-    ['marks: no owner mark names a plan.', true, dutyReport('marks', { rewritten: [], failed: [] })],
+    [
+      'marks: no owner mark names a plan.',
+      true,
+      dutyReport('marks', { rewritten: [], failed: [], withdrawn: [], left: [] }),
+    ],
     [
       'marks: 2 owner marks were rewritten; 1 owner mark still names a plan and will be tried again: c.test.',
       false,
-      dutyReport('marks', { rewritten: ['a.test', 'b.test'], failed: ['c.test'] }),
+      dutyReport('marks', { rewritten: ['a.test', 'b.test'], failed: ['c.test'], withdrawn: [], left: [] }),
     ],
     ['prune: nothing was old enough.', true, dutyReport('prune', { plans: 0, events: 0, auditLines: 0 })],
     ['prune: deleted: 1 plan, 3 audit lines.', true, dutyReport('prune', { plans: 1, events: 0, auditLines: 3 })],

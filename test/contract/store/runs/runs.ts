@@ -32,6 +32,16 @@ export function runSuite(on: Bench): void {
       expect(await store.runsOf(planId)).toStrictEqual([sampleRun()])
     })
 
+    it('are listed as applies that were rolled back since a time', async () => {
+      const ended = (id: string, finishedAt: number, more: Parameters<typeof sampleRun>[0] = {}) =>
+        sampleRun({ runId: `run_${id}`, state: 'rolled_back', finishedAt, host: `${id}.test`, ...more })
+      const [late, early] = [ended('late', NOW + 9), ended('early', NOW)]
+      const others = [ended('removed', NOW + 9, { action: 'remove' }), ended('done', NOW + 9, { state: 'succeeded' })]
+      for (const run of [early, late, ...others]) await store.insertRun(run)
+      expect(await store.rolledBackApplies(NOW + 1)).toStrictEqual([late])
+      expect(await store.rolledBackApplies(NOW)).toHaveLength(2)
+    })
+
     it('are listed by plan and by being unfinished, oldest first', async () => {
       await store.insertPlan(samplePlan({ planId: 'plan_other' }))
       const runs = [
