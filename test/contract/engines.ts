@@ -9,7 +9,13 @@ import { postgresEngine } from '../../src/store/dialects/postgres.ts'
 import { sqliteEngine } from '../../src/store/dialects/sqlite.ts'
 import { openStore, type StoreSetting } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/ports/store.ts'
-import { KILL_OTHERS, type PostgresCluster, runSql, startPostgres } from '../support/programs/postgres.ts'
+import {
+  borrowPostgres,
+  KILL_OTHERS,
+  onConnection,
+  type PostgresCluster,
+  runSql,
+} from '../support/programs/postgres.ts'
 
 type Rows = Record<string, unknown>[]
 
@@ -51,7 +57,7 @@ export function onPostgres({ empty = false }: BenchOptions = {}): Bench {
   let cluster: PostgresCluster | undefined
   let fresh: FreshTables | undefined
   beforeAll(async () => {
-    cluster = await startPostgres()
+    cluster = await borrowPostgres()
   })
   afterAll(() => cluster?.stop())
   return benchOn(async () => {
@@ -63,8 +69,7 @@ export function onPostgres({ empty = false }: BenchOptions = {}): Bench {
       fresh = await readFreshTables(url)
     }
     const remove = async () => {
-      await runSql(url, KILL_OTHERS)
-      if (fresh && (await isReset(url, fresh))) return
+      if (await isReset(url, fresh)) return
       fresh = undefined
       await cluster?.empty()
     }
@@ -94,7 +99,7 @@ async function readFreshTables(url: string): Promise<FreshTables> {
   )
   const sequences = await runSql(url, "select sequencename as name from pg_sequences where schemaname = 'public'")
   return {
-    shape: await shapeOf(url),
+    shape: shapeIn(await runSql(url, SHAPE)),
     reset: [
       'set session_replication_role = replica;',
       ...names.map((name) => `delete from ${name};`),
@@ -104,14 +109,16 @@ async function readFreshTables(url: string): Promise<FreshTables> {
   }
 }
 
-/** Makes the tables as new. False: a test changed the tables themselves. */
-async function isReset(url: string, { shape, reset }: FreshTables): Promise<boolean> {
-  if ((await shapeOf(url)) !== shape) return false
-  await runSql(url, reset)
-  return true
-}
+/** Ends what is connected and makes the tables as new. False: a test changed the tables themselves. */
+const isReset = (url: string, fresh: FreshTables | undefined): Promise<boolean> =>
+  onConnection(url, async (query) => {
+    await query(KILL_OTHERS)
+    if (!fresh || shapeIn(await query(SHAPE)) !== fresh.shape) return false
+    await query(fresh.reset)
+    return true
+  })
 
-const shapeOf = async (url: string): Promise<string> => String((await runSql(url, SHAPE))[0]?.shape)
+const shapeIn = ([found]: Rows): string => String(found?.shape)
 
 function benchOn(createDatabase: () => Promise<TestDatabase>): Bench {
   let present: TestDatabase | undefined

@@ -3,7 +3,7 @@ import { openStores, type Stores } from './cluster.ts'
 import { GUARDS } from './guards.ts'
 import { allCases, type Case, sample } from './histories.ts'
 import { pointsOf } from './history.ts'
-import { describeCounterexample, search } from './search.ts'
+import { describeCounterexample, firstBroken, shorten } from './search.ts'
 
 const SEED = Number(process.env.SEED ?? 1)
 /** A guard that more histories do not miss is not needed, or the model does not see it. */
@@ -23,11 +23,12 @@ afterAll(async () => {
 
 test.for(GUARDS)('without the guard "$name" an invariant breaks', async ({ without, shownBy }, { annotate }) => {
   const chosen = sample(cases.filter(shownBy), HISTORIES, SEED)
-  const found = await search(
+  const found = await firstBroken(
     chosen.map(({ history }) => history),
     stores,
     without,
   )
   expect(found).toBeDefined()
-  if (found) await annotate(describeCounterexample(found), 'smallest counterexample')
+  if (found && process.env.CAMPAIGN)
+    await annotate(describeCounterexample(await shorten(found, stores, without)), 'smallest counterexample')
 })

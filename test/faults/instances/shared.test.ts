@@ -3,7 +3,7 @@ import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
 import { sampleEvent, sampleHost } from '../../contract/samples.ts'
 import { startService, type TestService } from '../../support/http/service.ts'
-import { KILL_OTHERS, type PostgresCluster, runSql, startPostgres } from '../../support/programs/postgres.ts'
+import { borrowPostgres, KILL_OTHERS, type PostgresCluster, runSql } from '../../support/programs/postgres.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { until } from '../../support/until.ts'
 
@@ -15,7 +15,7 @@ let first: TestService
 let second: TestService
 
 beforeAll(async () => {
-  postgres = await startPostgres()
+  postgres = await borrowPostgres()
   const settings = `store: ${postgres.url}
 storeKeyFile: ${folder.path}/store.key
 rateLimits: { public: { plan: ${PLANS_A_MINUTE} } }`

@@ -6,7 +6,7 @@ import { editEntry, entryFile } from '../../support/lab/entry-file.ts'
 import { applied, granted, planned, planOf, removed, run } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { type SecondInstance, startSecondInstance } from '../../support/lab/second-instance.ts'
-import { type PostgresCluster, startPostgres } from '../../support/programs/postgres.ts'
+import { borrowPostgres, type PostgresCluster } from '../../support/programs/postgres.ts'
 import { until } from '../../support/until.ts'
 
 /** Once a change was answered, every read tells of it: at once where it was made, soon on every other instance. */
@@ -18,7 +18,7 @@ let lab: TestLab
 let second: SecondInstance
 
 beforeAll(async () => {
-  postgres = await startPostgres()
+  postgres = await borrowPostgres()
   // The tests ask again and again, from one address, until a change is told.
   const rateLimits = { internal: { read: 100_000, diagnose: 100_000, plan: 100_000 } }
   lab = await startTestLab({ configure: (config) => ({ ...config, store: postgres.url, rateLimits }) })

@@ -12,7 +12,7 @@ import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { rowsOf } from '../../support/lab/lab-store.ts'
 import { whileStopped } from '../../support/lab/while-stopped.ts'
 import { commandHere } from '../../support/programs/command-here.ts'
-import { runSql, startPostgres } from '../../support/programs/postgres.ts'
+import { borrowPostgres, runSql } from '../../support/programs/postgres.ts'
 import { until } from '../../support/until.ts'
 
 /** Somebody's hand in a file of ours. */
@@ -126,7 +126,7 @@ test('Rebuild', async () => {
 })
 
 test('From SQLite to PostgreSQL', async () => {
-  const postgres = await startPostgres()
+  const postgres = await borrowPostgres()
   onTestFinished(() => postgres.stop())
   const { config } = statePaths(lab.state)
   // The database is only in a file that the owner alone can read.

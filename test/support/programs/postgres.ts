@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,9 +12,8 @@ const SETTINGS = [...UNSAFE_SETTINGS, 'autovacuum=off', 'listen_addresses=127.0.
 export const KILL_OTHERS = `select pg_terminate_backend(pid) from pg_stat_activity
   where datname = current_database() and pid <> pg_backend_pid()`
 
-/** A real PostgreSQL for one test: temporary folder, free port on 127.0.0.1. */
+/** A database of a real PostgreSQL: temporary folder, free port on 127.0.0.1. */
 export interface PostgresCluster {
-  /** The URL of its one database. */
   readonly url: string
   /** Empties the database and ends all connections to it. */
   empty(): Promise<void>
@@ -22,21 +21,8 @@ export interface PostgresCluster {
   crash(): Promise<void>
   /** Starts the server again after a crash. */
   restart(): Promise<void>
-  /** Stops the server and removes its folder. */
+  /** Drops the database. */
   stop(): Promise<void>
-}
-
-export async function startPostgres(): Promise<PostgresCluster> {
-  const folder = await mkdtemp(join(tmpdir(), 'drawbridge-postgres-'))
-  const port = await freePort()
-  try {
-    await initCluster(folder)
-    await startServer(folder, port)
-  } catch (error) {
-    await rm(folder, { recursive: true, force: true })
-    throw error
-  }
-  return cluster(folder, port)
 }
 
 interface SharedCluster {
@@ -49,23 +35,26 @@ interface SharedCluster {
 const KEY = Symbol.for('drawbridge.shared-postgres')
 const holder = globalThis as { [KEY]?: Promise<SharedCluster> }
 
-/** A new database in a cluster that all files of this worker share, one file after the other. `stop` drops the database. */
+/** A new database in a cluster that all files of this worker share, one file after the other. */
 export async function borrowPostgres(): Promise<PostgresCluster> {
   holder[KEY] ??= startShared()
   const shared = await holder[KEY]
   shared.databases += 1
   const name = `borrowed_${shared.databases}`
-  const whole = cluster(shared.folder, shared.port)
-  await runSql(whole.url, `create database ${name}`)
-  const url = whole.url.replace(/[^/]+$/, name)
+  const { folder, port } = shared
+  const server = `postgres://postgres@127.0.0.1:${port}`
+  await runSql(`${server}/postgres`, `create database ${name}`)
+  const url = `${server}/${name}`
+  const restart = () => startServer(folder, port)
   return {
-    ...whole,
     url,
     empty: async () => void (await runSql(url, EMPTY)),
+    crash: () => asPostgres('pg_ctl', ['-D', join(folder, 'data'), '-m', 'immediate', '-w', 'stop']),
+    restart,
     stop: async () => {
       // A test that failed may have left it stopped.
-      await whole.restart().catch(() => undefined)
-      await runSql(whole.url, `drop database ${name} with (force)`)
+      await restart().catch(() => undefined)
+      await runSql(`${server}/postgres`, `drop database ${name} with (force)`)
     },
   }
 }
@@ -92,30 +81,20 @@ async function startServer(folder: string, port: number): Promise<void> {
 /** Faster than a new database for every test, which copies megabytes. */
 const EMPTY = `${KILL_OTHERS}; drop schema public cascade; create schema public`
 
-function cluster(folder: string, port: number): PostgresCluster {
-  const url = `postgres://postgres@127.0.0.1:${port}/postgres`
-  const crash = () => asPostgres('pg_ctl', ['-D', join(folder, 'data'), '-m', 'immediate', '-w', 'stop'])
-  return {
-    url,
-    crash,
-    restart: () => startServer(folder, port),
-    async empty() {
-      await runSql(url, EMPTY)
-    },
-    async stop() {
-      // A test that failed may have left it stopped.
-      await crash().catch(() => undefined)
-      await rm(folder, { recursive: true, force: true })
-    },
-  }
-}
+type Rows = Record<string, unknown>[]
 
 /** One statement on a separate connection, not through the store. */
-export async function runSql(url: string, statement: string): Promise<Record<string, unknown>[]> {
+export const runSql = (url: string, statement: string): Promise<Rows> => onConnection(url, (query) => query(statement))
+
+/** Several statements on one separate connection. */
+export async function onConnection<T>(
+  url: string,
+  work: (query: (statement: string) => Promise<Rows>) => Promise<T>,
+): Promise<T> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    return (await client.query(statement)).rows
+    return await work(async (statement) => (await client.query(statement)).rows)
   } finally {
     await client.end()
   }
