@@ -20,7 +20,7 @@ const pemVariables = (kind: PemKind): string =>
     .join('')
 
 /** Every certificate, chosen by the name that the visitor asks for. */
-export const CERTIFICATES = `  ssl_certificate data:${pemVariables('certificate')};
+const CERTIFICATES = `  ssl_certificate data:${pemVariables('certificate')};
   ssl_certificate_key data:${pemVariables('key')};`
 
 /**

@@ -4,7 +4,7 @@ import { EDGE_NAME } from '../contract.ts'
 import type { EdgeSettings } from '../settings.ts'
 import { CERTIFICATE_KINDS, gatheredGlob, pemFolder } from './gathered.ts'
 import { releasedFolder } from './layout.ts'
-import { CERTIFICATES, OWN_TLS, parts, pemVariable, TLS_ALONE } from './own-tls.ts'
+import { OWN_TLS, parts, pemVariable, TLS_ALONE } from './own-tls.ts'
 import { ANSWER, QUESTION } from './proof.ts'
 import { type Listening, nginxName, socketsOf } from './sockets.ts'
 
@@ -188,10 +188,6 @@ export const listenLines = (listening: Listening, scheme: 'http' | 'https', { al
       return `  listen ${formatEndpoint({ address, port: listening.ports[scheme] })}${options};`
     })
     .join('\n')
-
-/** Where somebody else has the default server, the entries of our hosts name the certificates. See `writtenBlock` for elsewhere. */
-export const ownCertificates = (listening: Listening): string =>
-  socketsOf(listening).https.some(({ isShared }) => isShared) ? `${CERTIFICATES}\n` : ''
 
 /** The sockets that others share with us: nginx cannot leave them before they are closed. */
 const sharedLine = (listening: Listening): string => {

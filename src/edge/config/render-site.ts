@@ -4,7 +4,7 @@ import type { EdgeFile, Site } from '../contract.ts'
 import { type EntryLayout, type NamedFiles, NONE_NAMED } from '../settings.ts'
 import { blockFile, isHost, linesFile } from './layout.ts'
 import { ANSWER, QUESTION } from './proof.ts'
-import { listenLines, maxBody, ownCertificates, proxySettings, variableOf } from './render-base.ts'
+import { maxBody, proxySettings, variableOf } from './render-base.ts'
 import { renderCertificate } from './render-certificate.ts'
 import { CHALLENGE_PATH, type EntryRecord, hasOptions, recordOf, renderLines } from './render-lines.ts'
 import {
@@ -15,7 +15,7 @@ import {
   serverOptions,
   upstreamOf,
 } from './render-options.ts'
-import type { Listening } from './sockets.ts'
+import { type Listening, socketsOf } from './sockets.ts'
 import { CHOSEN_BY_NAME } from './written-lines.ts'
 
 const TOKEN = /^[A-Za-z0-9_-]{1,256}$/
@@ -76,10 +76,19 @@ const renderServer = (site: Blocks, listening: Listening, scheme: 'http' | 'http
   return `server {
 ${listenLines(listening, scheme)}
   server_name ${host};
-${scheme === 'https' ? ownCertificates(listening) : ''}${identity(site)}${proofs}
+${identity(site)}${proofs}
 ${answer}}
 `
 }
+
+/**
+ * Without options, so that the text of an entry is the same whoever else listens there: a site of somebody may come or be adopted at any
+ * time. `writtenBlock` adds what TLS needs.
+ */
+const listenLines = (listening: Listening, scheme: 'http' | 'https'): string =>
+  socketsOf(listening)
+    [scheme].map(({ address }) => `  listen ${formatEndpoint({ address, port: listening.ports[scheme] })};`)
+    .join('\n')
 
 /** See proof.ts. nginx sends no header with an empty value, so a request without the right QUESTION gets no ANSWER. */
 function identity({ identity: proof }: Blocks): string {

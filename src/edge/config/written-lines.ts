@@ -1,4 +1,4 @@
-import { CERTIFICATES, OWN_TLS, TLS_ALONE } from './own-tls.ts'
+import { OWN_TLS } from './own-tls.ts'
 import { CHALLENGE_PATH } from './render-lines.ts'
 
 /**
@@ -102,15 +102,18 @@ export const CHALLENGES: Writing = writing(
 export const withWrittenName = (host: string, text: string): string =>
   text.replaceAll(nameLine(host), () => nameLine(serverName(host)))
 
-/** The server blocks of an entry as nginx gets them. Their TLS server has the certificates itself, whoever is the default server. */
+/**
+ * The server blocks of an entry as nginx gets them. Their TLS server has the certificates itself, whoever is the default server. A text
+ * of an earlier version may have both already.
+ */
 export const writtenBlock = (host: string, text: string): string =>
   withWrittenName(
     host,
     inTlsServer(text, (server) =>
-      server.includes(CERTIFICATES)
+      server.includes('\n  ssl_certificate ')
         ? server
         : server
-            .replaceAll(/^( {2}listen \S+);$/gm, (_, listen: string) => `${listen}${TLS_ALONE};`)
+            .replaceAll(/^( {2}listen \S+);$/gm, (_, listen: string) => `${listen} ssl;`)
             .replace(nameLine(host), (name) => `${name}${OWN_TLS}\n`),
     ),
   )
@@ -121,11 +124,10 @@ export function readBlock(host: string, text: string): string {
   const own = inTlsServer(named, (server) =>
     server
       .replace(`${nameLine(host)}${OWN_TLS}\n`, () => nameLine(host))
-      .replaceAll(LISTEN_ALONE, (_, listen: string) => `${listen};`),
+      .replaceAll(/^( {2}listen \S+) ssl;$/gm, (_, listen: string) => `${listen};`),
   )
   return writtenBlock(host, own) === text ? own : text
 }
-const LISTEN_ALONE = new RegExp(`^( {2}listen \\S+)${TLS_ALONE};$`, 'gm')
 
 const nameLine = (name: string): string => `\n  server_name ${name};\n`
 

@@ -75,7 +75,10 @@ describe('an edge that logs at debug level', () => {
   })
 
   test("that is somebody else's server block alone never logs a key of ours", async () => {
-    const own = `server { listen ${at.address}:${at.ports.https} ssl; server_name own.test; error_log logs/own.log debug; }`
+    const { certificatePem, keyPem } = await at.certificate('own.test')
+    writeFileSync(join(dirname(at.config), 'own.pem'), certificatePem + keyPem, { mode: 0o600 })
+    const own = `server { listen ${at.address}:${at.ports.https} ssl; server_name own.test; error_log logs/own.log debug;
+      ssl_certificate own.pem; ssl_certificate_key own.pem; }`
     appendFileSync(join(dirname(at.config), 'own.conf'), own)
     writeFileSync(at.config, good.replace('include drawbridge', 'include own.conf; include drawbridge'))
     const certificate = await at.certificate('beside.lab.test')
