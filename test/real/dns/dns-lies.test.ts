@@ -239,6 +239,7 @@ describe('the reader', () => {
     await using liar = await startLiar(honest)
     await dnsReader(liar, LIMITS).ask([{ name: 'lab.test', type: 'CAA' }])
     await dnsReader(liar, { ...LIMITS, recursive: true }).ask([{ name: 'lab.test', type: 'CAA' }])
-    expect(liar.asked.map(({ query }) => query.readUInt16BE(2))).toEqual([0, 0x0100])
+    // A busy machine answers late, and then a question is sent again.
+    expect([...new Set(liar.asked.map(({ query }) => query.readUInt16BE(2)))]).toEqual([0, 0x0100])
   })
 })

@@ -105,17 +105,17 @@ describe('a backend that sends without end', () => {
   })
 })
 
-describe('2,000 plans at once from one public address', () => {
+describe('400 plans at once from one public address', () => {
   test('are refused past the budget; the audit counts what it does not write', async () => {
     const { store, trail } = site.api.service
     const before = (await store.auditHead())?.seq ?? 0
     const answers: Answer[] = []
-    for (let i = 0; i < 20; i++) {
+    for (let i = 0; i < 4; i++) {
       answers.push(...(await Promise.all(Array.from({ length: 100 }, () => site.plan({ port: 9_999 }, '127.0.0.3')))))
     }
     const counted = Map.groupBy(answers, ({ body }) => body.code as string)
     expect(counted.get('backend_unhealthy')).toHaveLength(30)
-    expect(counted.get('rate_limited')).toHaveLength(1_970)
+    expect(counted.get('rate_limited')).toHaveLength(370)
     expect((await site.api.call({ path: '/readyz' })).status).toBe(200)
 
     await trail.finish(Date.now())
@@ -126,7 +126,7 @@ describe('2,000 plans at once from one public address', () => {
         .filter((line) => line.code === code)
         .reduce((sum, line) => sum + (line.action === 'refusals' ? Number(line.facts?.count) : 1), 0)
     expect(told('backend_unhealthy')).toBe(30)
-    expect(told('rate_limited')).toBe(1_970)
+    expect(told('rate_limited')).toBe(370)
     expect(await verifyAudit(store)).toMatchObject({ ok: true })
   })
 })

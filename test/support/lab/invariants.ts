@@ -119,11 +119,11 @@ async function brokenBooks(judged: Judged, store: Store, { plans, exposures }: B
   ]
 }
 
-/** The number of runs of callers minus the number of spent capabilities. */
+/** The number of runs of callers minus the number of spent capabilities. A release is a run to accept, and an adoption one to apply. */
 async function overspent({ rows }: Judged): Promise<string[]> {
   const found = await rows<{ host: string; action: string }>(
     `select r.host, r.action from runs r where r.actor not in ('drawbridge', 'console') group by r.plan_id, r.host, r.action having count(*) >
-      (select count(*) from capabilities c where c.plan_id = r.plan_id and c.action = case r.action when 'update' then 'apply' else r.action end and c.used_at is not null)`,
+      (select count(*) from capabilities c where c.plan_id = r.plan_id and c.action in (case r.action when 'update' then 'apply' else r.action end, case r.action when 'accept' then 'release' when 'apply' then 'adopt' end) and c.used_at is not null)`,
   )
   return found.map(({ host, action }) => `${host} has more runs to ${action} than capabilities were spent`)
 }
