@@ -17,7 +17,7 @@ import { Cause } from './Cause.tsx'
 import { Chain } from './Chain.tsx'
 import styles from './DiagnosisPanel.module.css'
 import { Facts } from './Facts.tsx'
-import { type Watched, watchBadge } from './look-again.ts'
+import { opened, watchBadge } from './look-again.ts'
 import { reportOf } from './report.ts'
 
 interface DiagnosisPanelProps {
@@ -127,7 +127,7 @@ function useLookAgain(
   live: string | undefined,
   { data, isFetching, refetch }: Pick<ReturnType<typeof useDiagnosis>, 'data' | 'isFetching' | 'refetch'>,
 ): void {
-  const seen = useRef<Watched>({ live, hasTurned: false })
+  const seen = useRef(opened(live))
   useEffect(() => {
     const { watched, isOutdated } = watchBadge(seen.current, { live, diagnosed: data?.badge, isLooking: isFetching })
     seen.current = watched

@@ -13,6 +13,9 @@ export interface Watched {
   readonly hasTurned: boolean
 }
 
+/** The panel opens. Its first diagnosis may have begun before the badge that the list shows already. */
+export const opened = (live: string | undefined): Watched => ({ live, hasTurned: true })
+
 /**
  * A badge that changes while its diagnosis is open can make the diagnosis outdated. While a diagnosis runs, its result is not
  * known, so the badges are compared when it ends. Each change causes at most one more diagnosis: two badges that stay
@@ -23,6 +26,7 @@ export function watchBadge(
   { live, diagnosed, isLooking }: Panel,
 ): { readonly watched: Watched; readonly isOutdated: boolean } {
   const hasTurned = before.hasTurned || (before.live !== undefined && before.live !== live)
-  if (isLooking || !hasTurned) return { watched: { live, hasTurned }, isOutdated: false }
+  if (isLooking || !hasTurned || live === undefined || diagnosed === undefined)
+    return { watched: { live, hasTurned }, isOutdated: false }
   return { watched: { live, hasTurned: false }, isOutdated: live !== diagnosed }
 }

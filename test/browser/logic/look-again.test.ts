@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { watchBadge } from '../../../web/diagnosis/look-again.ts'
+import { opened, watchBadge } from '../../../web/diagnosis/look-again.ts'
 
 type Drawn = Parameters<typeof watchBadge>[1]
 
 /** How often the panel looks again while it is drawn like this. */
 function looks(...drawn: readonly Drawn[]): number {
-  let watched = { live: drawn[0]?.live, hasTurned: false }
+  let watched = opened(drawn[0]?.live)
   return drawn.filter((panel) => {
     const next = watchBadge(watched, panel)
     watched = next.watched
@@ -25,7 +25,9 @@ describe('an open diagnosis', () => {
   })
 
   test('is not made again when it says the new badge already', () => {
-    expect(looks(drawn('RUNNING', 'HTTP 502'), drawn('HTTP 502', 'HTTP 502'))).toBe(0)
+    expect(looks(drawn('RUNNING', 'RUNNING'), drawn('HTTP 502', 'RUNNING', true), drawn('HTTP 502', 'HTTP 502'))).toBe(
+      0,
+    )
   })
 
   test('is made again when the badge turned back while it was made', () => {
@@ -50,7 +52,8 @@ describe('an open diagnosis', () => {
     expect(looks(drawn('RUNNING', 'RUNNING'), differs, drawn('HTTP 502', 'RUNNING', true), differs, differs)).toBe(1)
   })
 
-  test('is not made again when the list is loaded after it', () => {
-    expect(looks(drawn(undefined, 'RUNNING'), drawn('HTTP 502', 'RUNNING'))).toBe(0)
+  test('is made again once when the list says otherwise from the first on', () => {
+    expect(looks(drawn('RUNNING', undefined, true), drawn('RUNNING', 'HTTP 502'), drawn('RUNNING', 'HTTP 502'))).toBe(1)
+    expect(looks(drawn(undefined, 'RUNNING'), drawn('HTTP 502', 'RUNNING'), drawn('HTTP 502', 'RUNNING'))).toBe(1)
   })
 })
