@@ -181,7 +181,7 @@ export const variableOf = (header: string): string => `$http_${header.toLowerCas
  * One `listen` line per address. `alone`: the options where nobody else listens. At a shared address TLS is the only option: others
  * would change the servers of somebody else, and without TLS ours would answer in plain text if theirs went.
  */
-export const listenLines = (listening: Listening, scheme: 'http' | 'https', { alone = '' } = {}): string =>
+const listenLines = (listening: Listening, scheme: 'http' | 'https', { alone = '' } = {}): string =>
   socketsOf(listening)
     [scheme].map(({ address, isShared }) => {
       const options = isShared ? (scheme === 'https' ? ' ssl' : '') : alone
