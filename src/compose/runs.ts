@@ -245,10 +245,14 @@ export const composeStepsToRepair =
   }
 
 /** Of all files that a renewal placed, a host has the pair and its own entry. */
-const renewedFiles: RunsParts['renewedFiles'] = (host, former, placed) => [
-  ...former.filter(({ path }) => !isCertificateFile(path)),
-  ...placed.filter(({ path }) => path === hostEntry(host) || parsePath(path).kind === 'certificate'),
-]
+const renewedFiles: RunsParts['renewedFiles'] = (placed) => {
+  const pair = placed.filter(({ path }) => parsePath(path).kind === 'certificate')
+  const byPath = new Map(placed.map((file) => [file.path, file]))
+  return (host, former) => {
+    const entry = byPath.get(hostEntry(host))
+    return [...former.filter(({ path }) => !isCertificateFile(path)), ...pair, ...(entry ? [entry] : [])]
+  }
+}
 
 export const composeConverge = (
   parts: RunParts,

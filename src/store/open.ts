@@ -132,10 +132,11 @@ function storeOn(db: Kysely<Schema>, engine: Engine): Store {
 /** Runs that begin together renew their leases at the same moment: one commit serves all of them. */
 const leasesInGroups = (
   transaction: Store['transaction'],
-): Pick<Store, 'takeLease' | 'takeLeases' | 'renewLeases' | 'releaseLease'> => ({
+): Pick<Store, 'takeLease' | 'takeLeases' | 'renewLeases' | 'releaseLease' | 'releaseLeases'> => ({
   takeLease: (...lease) => transaction((session) => session.takeLease(...lease)),
   takeLeases: (...leases) => transaction((session) => session.takeLeases(...leases)),
   renewLeases: (...leases) => transaction((session) => session.renewLeases(...leases)),
+  releaseLeases: (leases) => transaction((session) => session.releaseLeases(leases)),
   releaseLease: (lease) => transaction((session) => session.releaseLease(lease)),
 })
 

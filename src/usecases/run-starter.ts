@@ -96,10 +96,15 @@ export class RunStarter {
     return begun
   }
 
+  /** A host that a converge changes is claimed by its run. One that it takes off has no exposure, but a lease. */
   async #isConverged(host: string): Promise<boolean> {
     const { store, clock } = this.#parts
-    const lease = await store.findLease(hostLease(host), clock.now())
-    const run = lease && (await store.findRun(runOfHolder(lease.holder)))
+    const [exposure, lease] = await Promise.all([
+      store.findExposure(host),
+      store.findLease(hostLease(host), clock.now()),
+    ])
+    const runId = exposure?.runId ?? (lease && runOfHolder(lease.holder))
+    const run = runId === undefined ? undefined : await store.findRun(runId)
     return run?.action === 'converge'
   }
 

@@ -194,6 +194,11 @@ export class Cluster {
         if (isClaimed) this.#claims.set(runId, new Set([...(this.#claims.get(runId) ?? []), host]))
         return isClaimed
       },
+      claimExposures: async (given, runId) => {
+        const claimed = await session.claimExposures(given, runId)
+        this.#claims.set(runId, new Set([...(this.#claims.get(runId) ?? []), ...claimed]))
+        return claimed
+      },
       passClaims: async (runId, to) => {
         if (to !== undefined) this.#claims.set(to, new Set(this.#claims.get(runId)))
         await session.passClaims(runId, to)

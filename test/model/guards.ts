@@ -195,7 +195,9 @@ const LEASE_GUARDS: readonly Guard[] = [
     name: 'a lease is released only by its holder',
     without: {
       session: (session) => ({
-        releaseLease: async (lease) => session.releaseLease((await session.findLease(lease.name, 0)) ?? lease),
+        releaseLeases: async (leases) => {
+          for (const lease of leases) await session.releaseLease((await session.findLease(lease.name, 0)) ?? lease)
+        },
       }),
     },
     shownBy: inFamily('three'),

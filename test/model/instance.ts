@@ -155,7 +155,7 @@ export class Instance {
       publish: (_host, commit) => commit(),
       clock: this.#clock,
       raiseFences: async () => undefined,
-      renewedFiles: (host, _former, placed) => placed.filter(({ path }) => path === host),
+      renewedFiles: (placed) => (host) => placed.filter(({ path }) => path === host),
       stepsFor: (carried, held) => this.#stepsFor(carried, held),
     })
     runs.listen(({ mark }, { runId }) => {

@@ -19,7 +19,10 @@ import type { RunStore } from '../../store/ports/runs.ts'
 
 export interface Begun {
   readonly run: Run
-  /** The leases of all hosts that the run changes, that of its own host first. */
+  /**
+   * The leases of all hosts that the run changes, that of its own host first. Only this one is renewed while the run works. The others
+   * gave the run its fences; when they have run out, the claims of the run keep others away, and the edges refuse lower fences.
+   */
   readonly leases: readonly Lease[]
   readonly task: RunTask
 }
@@ -75,18 +78,20 @@ export async function begin(beginning: Beginning, session: BeginSession): Promis
   const { fence } = lease
   const run: Run = { runId, planId, host, action, state: 'running', holder, fence, ...origin, startedAt: at }
   await claimHost(plan, run, session, at)
-  for (const member of members) {
-    const further = byHost.get(member.host)
-    if (!further || (await session.claimExposure(member.host, member.planId, runId, further.fence))) continue
-    byHost.delete(member.host)
-    await session.releaseLease(further)
-  }
+  const free = members.flatMap(({ host: member, planId: holds }) => {
+    const further = member === host ? undefined : byHost.get(member)
+    return further ? [{ host: member, planId: holds, fence: further.fence }] : []
+  })
+  const claims = await session.claimExposures(free, runId)
+  const refused = free.flatMap(({ host: member }) => (claims.has(member) ? [] : (byHost.get(member) ?? [])))
+  for (const { name } of refused) byHost.delete(hostOfLease(name))
+  await session.releaseLeases(refused)
   const leases = [lease, ...[...byHost.values()].filter((further) => further !== lease)]
   await session.insertRun(run)
   await session.appendJournal({ runId, at, step: 'run', mark: 'intent', image: task }, fence)
   if (!handsOver) return { run, leases, task }
   // Its claims keep other runs away until an instance takes it up.
-  for (const each of leases) await session.releaseLease(each)
+  await session.releaseLeases(leases)
   return { run, leases: [], task }
 }
 

@@ -111,7 +111,7 @@ async function take(run: Run, { store, runs, instance, clock }: RecoverParts): P
   const plan = await store.findPlan(run.planId)
   // The holder may still live while one of its leases does.
   if (!plan || leases.length <= further.size || !(await store.adoptRun(runId, instance, first.fence))) {
-    for (const lease of leases) await store.releaseLease(lease)
+    await store.releaseLeases(leases)
     return undefined
   }
   const entries = await store.readJournal(runId, 0)

@@ -2,7 +2,6 @@ import type { AuditTrail } from '../../audit/trail.ts'
 import { isFenced } from '../../edge/contract.ts'
 import type { Problem } from '../../model/errors.ts'
 import type { Plan } from '../../model/exposure.ts'
-import { type Afters, coversHost, type FileHash, type Receipt, receiptOf, renewedReceipt } from '../../model/receipt.ts'
 import {
   hostLease,
   hostOfLease,
@@ -16,12 +15,12 @@ import type { Clock } from '../../primitives/clock.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { Lease } from '../../store/ports/leases.ts'
 import { StaleFence } from '../../store/ports/runs.ts'
-import type { Store, StoreSession } from '../../store/ports/store.ts'
+import type { Store } from '../../store/ports/store.ts'
+import { bookExposures, type RenewedFiles } from './booking.ts'
 import type { CrashPoint } from './crash-points.ts'
 import {
   auditActionOf,
   type Ended,
-  type Ending,
   endingOf,
   eventOf,
   factsOf,
@@ -51,8 +50,7 @@ export interface RunsParts {
    * anything that an edge says counts. Rejects if an edge that decides cannot be told.
    */
   readonly raiseFences: (fences: RunGuard['fences']) => Promise<void>
-  /** The files of a host after a renewal: its former ones, and those of the new certificate out of all that were placed. */
-  readonly renewedFiles: (host: string, former: readonly FileHash[], placed: readonly FileHash[]) => readonly FileHash[]
+  readonly renewedFiles: RenewedFiles
   readonly instance: string
   /** The lease of a run lives this long after its last renewal. Then another instance may take the run over. */
   readonly leaseMs: number
@@ -191,7 +189,7 @@ export class Runs {
   #track(carried: Carried, recovered: boolean, work: Work, entries: readonly JournalEntry[] = []): Promise<RunResult> {
     const { run, leases } = carried
     const { store, clock, leaseMs, log } = this.#parts
-    const held = new HeldLeases(store, leases, leaseMs, clock)
+    const held = new HeldLeases(store, leases.slice(0, 1), leaseMs, clock)
     const ensureHeld = () => held.ensureHeld()
     const journal = new Journal({
       store,
@@ -277,77 +275,12 @@ export class Runs {
       // A blocked run keeps its claims: nobody changes its hosts until it is resolved.
       if (ending.run !== 'blocked')
         await session.passClaims(runId, ending.run === 'rolled_back' ? task.resolves : undefined)
-      for (const lease of leases) await session.releaseLease(lease)
+      await session.releaseLeases(leases)
       const event = eventOf(ended)
       if (event) await session.appendEvent(event)
       const audited = { actor: run.actor, network: networkOf(run), action: auditActionOf(ended), outcome: ending.audit }
       await trail.record({ at, ...audited, planId, host, facts: factsOf(ended) }, session)
       return last
     })
-  }
-}
-
-/** A repair of the owner mark alone leaves everything else of the receipt as it was. */
-const repairedReceipt = ({ mark }: RunTask, afters: Afters, former: Receipt | undefined): Receipt =>
-  mark === undefined || !former
-    ? receiptOf(afters, former)
-    : { ...former, records: afters.dns?.records ?? former.records }
-
-/** What the end of a run changes in its exposures. */
-async function bookExposures(
-  { plan, run, task, afters, members, at }: Ended,
-  ending: Ending,
-  leases: readonly Lease[],
-  renewedFiles: RunsParts['renewedFiles'],
-  session: StoreSession,
-): Promise<void> {
-  const { planId, host, action, fence } = run
-  const { expiresIn } = plan.request
-  const expiresAt = expiresIn === undefined ? undefined : at + expiresIn * 1000
-  const exposure = await session.findExposure(host)
-  // The exposure of an update belongs to the former plan until the update has succeeded.
-  const holder = exposure?.planId ?? planId
-  if (ending.run !== 'succeeded') {
-    if (ending.exposure === null) await session.deleteExposure(host, holder, fence)
-    else await session.moveExposure(host, holder, fence, ending.exposure, at)
-    return
-  }
-  switch (action) {
-    case 'apply':
-      await session.moveExposure(host, planId, fence, 'applied', at)
-      await session.setExposureReceipt(host, planId, receiptOf(afters), fence)
-      if (expiresAt !== undefined) await session.setExposureExpiry(host, planId, expiresAt)
-      return
-    case 'update': {
-      const receipt = receiptOf(afters, exposure?.receipt)
-      await session.replaceExposure(holder, { host, planId, state: 'applied', fence, since: at, receipt, expiresAt })
-      await session.movePlan(holder, ['applied'], 'replaced')
-      return
-    }
-    case 'repair':
-      await session.setExposureReceipt(host, planId, repairedReceipt(task, afters, exposure?.receipt), fence)
-      return
-    case 'renew':
-      for (const { host: member, planId: holds, receipt } of members) {
-        const under = leases.find(({ name }) => name === hostLease(member))?.fence
-        if (!receipt || under === undefined || !coversHost(afters.certificate?.names ?? [], member)) continue
-        const files = renewedFiles(member, receipt.files, afters.proxy?.files ?? [])
-        await session.setExposureReceipt(member, holds, renewedReceipt(receipt, files, afters), under)
-      }
-      return
-    case 'converge':
-      for (const { host: member, planId: holds, receipt } of members) {
-        const under = leases.find(({ name }) => name === hostLease(member))?.fence
-        const files = afters.proxy?.entries?.[member]
-        if (receipt && files && under !== undefined)
-          await session.setExposureReceipt(member, holds, { ...receipt, files }, under)
-      }
-      return
-    case 'remove':
-    case 'accept':
-      await session.deleteExposure(host, holder, fence)
-      // The next exposure of this name must not begin in silence.
-      if (action === 'remove') await session.deleteMute(host)
-      if (holder !== planId) await session.movePlan(holder, ['applied'], 'released')
   }
 }

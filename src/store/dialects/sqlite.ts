@@ -154,25 +154,29 @@ class RetryingSqliteDriver extends SqliteDriver {
     this.#parts = parts
   }
 
-  /**
-   * Yields to the event loop after MAX_BLOCKING_MS. SQLite answers synchronously, so awaiting it never yields: dozens
-   * of transactions in a row would delay every answer from the network.
-   */
   override async acquireConnection(): Promise<DatabaseConnection> {
-    const { clock, retryWhileBusy } = this.#parts
     const connection = await super.acquireConnection()
-    if (clock.monotonic() - this.#lastYieldAt > MAX_BLOCKING_MS) {
-      await clock.turn()
-      this.#lastYieldAt = clock.monotonic()
-    }
+    await this.#yieldInTime()
     return {
       executeQuery: async (query) => {
-        const result = await retryWhileBusy(() => connection.executeQuery<never>(query))
+        await this.#yieldInTime()
+        const result = await this.#parts.retryWhileBusy(() => connection.executeQuery<never>(query))
         if (!this.#isInTransaction && query.query.kind !== 'SelectQueryNode') await this.#parts.log.sync()
         return result
       },
       streamQuery: (query, chunkSize) => connection.streamQuery(query, chunkSize),
     }
+  }
+
+  /**
+   * Yields to the event loop after MAX_BLOCKING_MS, inside transactions too. SQLite answers synchronously, so awaiting it never
+   * yields: dozens of statements in a row would delay every answer from the network. Others wait for the connection meanwhile.
+   */
+  async #yieldInTime(): Promise<void> {
+    const { clock } = this.#parts
+    if (clock.monotonic() - this.#lastYieldAt <= MAX_BLOCKING_MS) return
+    await clock.turn()
+    this.#lastYieldAt = clock.monotonic()
   }
 
   /**

@@ -16,6 +16,9 @@ export interface Exposure {
   readonly runId?: string | undefined
 }
 
+/** Which plan shall hold the host, and under which fence it is written. */
+export type ExposureClaim = Pick<Exposure, 'host' | 'planId' | 'fence'>
+
 /**
  * Live exposures, at most one per host. Methods that take a fence change nothing and resolve with false when the
  * exposure belongs to another plan, was written under a higher fence, or does not exist. Each is one conditional
@@ -47,8 +50,12 @@ export interface ExposureStore {
    */
   replaceExposure(former: string, exposure: Exposure): Promise<boolean>
   setExposureReceipt(host: string, planId: string, receipt: Receipt, fence: number): Promise<boolean>
+  /** The same for many exposures, with one statement for every 200 of them. Those that refuse stay as they are. */
+  setExposureReceipts(given: readonly (ExposureClaim & { readonly receipt: Receipt })[]): Promise<void>
   /** Claims the exposure for a run, under the fence of the run's lease on the host. False when another run has claimed it. */
   claimExposure(host: string, planId: string, runId: string, fence: number): Promise<boolean>
+  /** The same for many exposures, with one statement for every 200 of them. Resolves with the hosts that were claimed. */
+  claimExposures(given: readonly ExposureClaim[], runId: string): Promise<ReadonlySet<string>>
   /** All exposures that a run has claimed, ordered by host. */
   exposuresOf(runId: string): Promise<Exposure[]>
   /** Gives all claims of a run to another run, or ends them. */

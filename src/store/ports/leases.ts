@@ -14,17 +14,19 @@ export interface LeaseStore {
    */
   takeLease(name: string, holder: string, now: number, ttlMs: number): Promise<Lease | undefined>
   /**
-   * The same for many names. They are taken in one order, with one statement for every 500 of them, so that callers with names
+   * The same for many names. They are taken in one order, with one statement for every 200 of them, so that callers with names
    * in common wait for each other instead of locking each other out. Resolves with the leases that were taken.
    */
   takeLeases(names: readonly string[], holder: string, now: number, ttlMs: number): Promise<readonly Lease[]>
   /** The lease as it is held now. Undefined when it is free or has expired. */
   findLease(name: string, now: number): Promise<Lease | undefined>
   /**
-   * Extends leases, with one statement for every 500 of them. Resolves with the names of the leases that were extended.
+   * Extends leases, with one statement for every 200 of them. Resolves with the names of the leases that were extended.
    * The others are lost: they were released, or they expired and were taken again. Repeatable.
    */
   renewLeases(leases: readonly Lease[], now: number, ttlMs: number): Promise<ReadonlySet<string>>
+  /** The same for many leases, with one statement for every 200 of them. */
+  releaseLeases(leases: readonly Lease[]): Promise<void>
   /** Frees the lease. Repeatable: a lease that is lost already is no error, and its new holder keeps it. */
   releaseLease(lease: Lease): Promise<void>
 }

@@ -1,7 +1,8 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { decodeReceipt } from '../../model/receipt.ts'
-import type { Exposure, ExposureStore } from '../ports/exposures.ts'
+import type { Exposure, ExposureClaim, ExposureStore } from '../ports/exposures.ts'
 import type { ExposureRow, Schema } from '../schema.ts'
+import { slicesOf } from './slices.ts'
 
 export const exposuresIn = (db: Kysely<Schema>): ExposureStore => ({
   ...readsIn(db),
@@ -42,7 +43,10 @@ const readsIn = (db: Kysely<Schema>): Reads => ({
   },
 })
 
-type Claims = Pick<ExposureStore, 'insertExposure' | 'moveExposure' | 'deleteExposure' | 'setExposureReceipt'>
+type Claims = Pick<
+  ExposureStore,
+  'insertExposure' | 'moveExposure' | 'deleteExposure' | 'setExposureReceipt' | 'setExposureReceipts'
+>
 
 const claimsIn = (db: Kysely<Schema>): Claims => ({
   async insertExposure({ host, planId, receipt, expiresAt, runId, ...claim }) {
@@ -97,7 +101,23 @@ const claimsIn = (db: Kysely<Schema>): Claims => ({
       .executeTakeFirst()
     return numUpdatedRows === 1n
   },
+
+  async setExposureReceipts(given) {
+    for (const slice of slicesOf(given, SLICE_SIZE)) {
+      const rows = slice.map(({ receipt, ...claim }) => sql`(${claimOf(claim)}, ${JSON.stringify(receipt)})`)
+      await sql`
+        with given(host, plan_id, fence, receipt) as (values ${sql.join(rows)})
+        update exposures set receipt = given.receipt, fence = given.fence from given where ${isHeld}`.execute(db)
+    }
+  },
 })
+
+const SLICE_SIZE = 200
+
+/** PostgreSQL takes parameters in a list of values for text. */
+const claimOf = ({ host, planId, fence }: ExposureClaim) => sql`${host}, ${planId}, cast(${fence} as bigint)`
+
+const isHeld = sql`exposures.host = given.host and exposures.plan_id = given.plan_id and exposures.fence <= given.fence`
 
 type Ends = Pick<ExposureStore, 'setExposureExpiry' | 'prolongExposure' | 'replaceExposure'>
 
@@ -140,7 +160,7 @@ const endsIn = (db: Kysely<Schema>): Ends => ({
   },
 })
 
-type RunClaims = Pick<ExposureStore, 'claimExposure' | 'exposuresOf' | 'passClaims'>
+type RunClaims = Pick<ExposureStore, 'claimExposure' | 'claimExposures' | 'exposuresOf' | 'passClaims'>
 
 const runClaimsIn = (db: Kysely<Schema>): RunClaims => ({
   async claimExposure(host, planId, runId, fence) {
@@ -155,17 +175,53 @@ const runClaimsIn = (db: Kysely<Schema>): RunClaims => ({
     return numUpdatedRows === 1n
   },
 
+  async claimExposures(given, runId) {
+    const claimed = new Set<string>()
+    for (const slice of slicesOf(given, SLICE_SIZE)) {
+      const rows = slice.map((claim) => sql`(${claimOf(claim)})`)
+      const found = await sql<{ host: string }>`
+        with given(host, plan_id, fence) as (values ${sql.join(rows)})
+        update exposures set run_id = ${runId}, fence = given.fence from given
+        where ${isHeld} and exposures.run_id is null returning exposures.host`.execute(db)
+      for (const { host } of found.rows) claimed.add(host)
+    }
+    return claimed
+  },
+
   async exposuresOf(runId) {
-    const rows = await db.selectFrom('exposures').selectAll().where('run_id', '=', runId).orderBy('host').execute()
-    return rows.map(toExposure)
+    const found: Exposure[] = []
+    for (;;) {
+      const rows = await db
+        .selectFrom('exposures')
+        .selectAll()
+        .where('run_id', '=', runId)
+        .where('host', '>', found.at(-1)?.host ?? '')
+        .orderBy('host')
+        .limit(SLICE_SIZE)
+        .execute()
+      for (const row of rows) found.push(toExposure(row))
+      if (rows.length < SLICE_SIZE) return found
+    }
   },
 
   async passClaims(runId, to) {
-    await db
-      .updateTable('exposures')
-      .set({ run_id: to ?? null })
-      .where('run_id', '=', runId)
-      .execute()
+    for (let after = ''; ; ) {
+      const slice = db
+        .selectFrom('exposures')
+        .select('host')
+        .where('run_id', '=', runId)
+        .where('host', '>', after)
+        .orderBy('host')
+        .limit(SLICE_SIZE)
+      const passed = await db
+        .updateTable('exposures')
+        .set({ run_id: to ?? null })
+        .where('host', 'in', slice)
+        .returning('host')
+        .execute()
+      if (passed.length < SLICE_SIZE) return
+      after = passed.reduce((last, { host }) => (host > last ? host : last), after)
+    }
   },
 })
 

@@ -1,6 +1,7 @@
 import type { ExpressionBuilder, Kysely } from 'kysely'
 import type { Lease, LeaseStore } from '../ports/leases.ts'
 import type { LeaseRow, Schema } from '../schema.ts'
+import { slicesOf } from './slices.ts'
 
 export const leasesIn = (db: Kysely<Schema>): LeaseStore => ({
   takeLease: async (name, ...terms) => (await take(db, [name], ...terms))[0],
@@ -8,8 +9,7 @@ export const leasesIn = (db: Kysely<Schema>): LeaseStore => ({
   async takeLeases(names, ...terms) {
     const sorted = [...new Set(names)].toSorted()
     const taken: Lease[] = []
-    for (let from = 0; from < sorted.length; from += BATCH_SIZE)
-      taken.push(...(await take(db, sorted.slice(from, from + BATCH_SIZE), ...terms)))
+    for (const slice of slicesOf(sorted, SLICE_SIZE)) taken.push(...(await take(db, slice, ...terms)))
     return taken
   },
 
@@ -25,11 +25,11 @@ export const leasesIn = (db: Kysely<Schema>): LeaseStore => ({
 
   async renewLeases(leases, now, ttlMs) {
     const renewed = new Set<string>()
-    for (let from = 0; from < leases.length; from += BATCH_SIZE) {
+    for (const slice of slicesOf(leases, SLICE_SIZE)) {
       const rows = await db
         .updateTable('leases')
         .set({ expires_at: now + ttlMs })
-        .where((eb) => eb.or(byHolderAndFence(leases.slice(from, from + BATCH_SIZE)).map((group) => heldAs(eb, group))))
+        .where((eb) => isOneOf(eb, slice))
         .returning('name')
         .execute()
       for (const { name } of rows) renewed.add(name)
@@ -37,16 +37,20 @@ export const leasesIn = (db: Kysely<Schema>): LeaseStore => ({
     return renewed
   },
 
-  async releaseLease({ name, holder, fence }) {
-    await db
-      .updateTable('leases')
-      .set({ holder: null })
-      .where('name', '=', name)
-      .where('holder', '=', holder)
-      .where('fence', '=', fence)
-      .execute()
+  releaseLease: (lease) => release(db, [lease]),
+
+  async releaseLeases(leases) {
+    for (const slice of slicesOf(leases, SLICE_SIZE)) await release(db, slice)
   },
 })
+
+const release = async (db: Kysely<Schema>, leases: readonly Lease[]): Promise<void> => {
+  await db
+    .updateTable('leases')
+    .set({ holder: null })
+    .where((eb) => isOneOf(eb, leases))
+    .execute()
+}
 
 /** Rows are locked in the order of the names. */
 async function take(
@@ -77,8 +81,7 @@ async function take(
   return rows.flatMap((row) => toLease(row) ?? [])
 }
 
-/** Both engines limit the number of values in one statement. */
-const BATCH_SIZE = 500
+const SLICE_SIZE = 200
 
 type LeaseGroup = Pick<Lease, 'holder' | 'fence'> & { readonly names: readonly string[] }
 
@@ -87,6 +90,9 @@ const byHolderAndFence = (leases: readonly Lease[]): LeaseGroup[] =>
   [...Map.groupBy(leases, ({ holder, fence }) => `${fence} ${holder}`).values()].flatMap((group) =>
     group[0] ? [{ holder: group[0].holder, fence: group[0].fence, names: group.map(({ name }) => name) }] : [],
   )
+
+const isOneOf = (eb: ExpressionBuilder<Schema, 'leases'>, leases: readonly Lease[]) =>
+  eb.or(byHolderAndFence(leases).map((group) => heldAs(eb, group)))
 
 const heldAs = (eb: ExpressionBuilder<Schema, 'leases'>, { holder, fence, names }: LeaseGroup) =>
   eb.and([eb('holder', '=', holder), eb('fence', '=', fence), eb('name', 'in', names)])

@@ -130,7 +130,7 @@ function newConverge(): Converge {
   const runs = new Runs({
     ...{ ...common, stepsFor, trail: new AuditTrail(store), leaseMs: 30_000 },
     raiseFences: async () => undefined,
-    renewedFiles: (_host, former) => former,
+    renewedFiles: () => (_host, former) => former,
     crashPoint: () => undefined,
     publish: (_host, commit) => commit(),
   })

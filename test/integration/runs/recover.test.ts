@@ -52,7 +52,7 @@ function instance(name: string, worlds: ReadonlyMap<string, FakeWorld>) {
     publish: (_host, commit) => commit(),
     clock,
     raiseFences: async (fences) => void told.push(...fences.map(({ number }) => `fence ${number}`)),
-    renewedFiles: (_host, former) => former,
+    renewedFiles: () => (_host, former) => former,
     stepsFor: async ({ run }) => {
       const world = worlds.get(run.runId)
       if (!world) throw new Error('this installation lacks what the run needs')

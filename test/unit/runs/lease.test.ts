@@ -81,6 +81,7 @@ test('the lock of an edge is held during the work, and neither held nor renewed 
         calls.push('renew')
         return new Set(leases.map(({ name }) => name))
       },
+      releaseLeases: async () => undefined,
       releaseLease: async ({ name }) => void calls.push(`release ${name}`),
     },
     'me',
