@@ -24,9 +24,9 @@ export interface CoveringCertificate extends InstalledCertificate {
   readonly byWildcard: boolean
 }
 
-/** A current or coming problem with a file. The sentence contains nothing of the file's content. */
+/** A current or coming problem with a file, or with a folder of too many. The sentence contains nothing of the file's content. */
 export interface CertificateFinding {
-  readonly kind: 'unreadable' | 'no_key' | 'chain_broken' | 'not_yet_valid' | 'expiring' | 'expired'
+  readonly kind: 'too_many_files' | 'unreadable' | 'no_key' | 'chain_broken' | 'not_yet_valid' | 'expiring' | 'expired'
   readonly path: string
   /** The names of the certificate in the file, if it has one. */
   readonly names: readonly string[]

@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto'
 import { certificateLevel } from '../../model/badge.ts'
 import type { CertificateFinding, InstalledCertificate } from '../contract.ts'
-import { UnusablePemFile } from './pem-file.ts'
+import { type Listing, UnusablePemFile } from './pem-file.ts'
 
 export interface CheckedFile {
   readonly path: string
@@ -46,6 +46,14 @@ export function findingsIn(
       return found && !isReplaced(certificate, pairs) ? [found] : []
     }),
   ]
+}
+
+/** A listing that was cut is told: a certificate that is not seen is ordered again. */
+export function tooMany({ folder: path, files, cutFrom }: Listing): CertificateFinding[] {
+  if (cutFrom === undefined) return []
+  const read = `The folder has ${cutFrom} files. Only ${files.length} of them are read`
+  const sentence = `${read}, so certificates may be missing. Move other files away.`
+  return [{ kind: 'too_many_files', path, names: [], sentence }]
 }
 
 /** Only a certificate with names can be served. CA certificates have none. */

@@ -2,8 +2,13 @@ import { X509Certificate } from 'node:crypto'
 import type { Clock } from '../../primitives/clock.ts'
 import { sharedNextRun } from '../../primitives/shared-run.ts'
 import { Slices } from '../../primitives/slices.ts'
-import type { CertificateInventory, CoveringCertificate, InstalledCertificate } from '../contract.ts'
-import { type CheckedFile, findingsIn, isChainSound, type Leaf } from './inventory-findings.ts'
+import type {
+  CertificateFinding,
+  CertificateInventory,
+  CoveringCertificate,
+  InstalledCertificate,
+} from '../contract.ts'
+import { type CheckedFile, findingsIn, isChainSound, type Leaf, tooMany } from './inventory-findings.ts'
 import { isPreviousPair } from './issued-files.ts'
 import { coveringName, describeLeaf } from './pair.ts'
 import { type FileStamp, listFiles, type PemFile, publicKeyDigest, readPemFile, UnusablePemFile } from './pem-file.ts'
@@ -25,21 +30,30 @@ interface InventoryOptions {
   readonly issued?: string
   /** Whether a wildcard certificate has priority over a certificate for the host's own name. */
   readonly prefersWildcard?: (host: string) => boolean
+  /** How many files of each other folder are read. A folder with more is not one of certificates, which is a finding. */
+  readonly mostFiles?: number
   /** Default: that of the machine. */
   readonly clock?: Clock
 }
 
+const MOST_FILES = 10_000
+
 /** Lists the folders at every call, but reads only the files that changed. */
 export function certificateInventory(folders: readonly string[], options: InventoryOptions = {}): CertificateInventory {
-  const { issued, prefersWildcard = () => false } = options
-  const all = issued === undefined ? folders : [issued, ...folders]
+  const { issued, mostFiles = MOST_FILES, prefersWildcard = () => false } = options
+  let cut: readonly CertificateFinding[] = []
   let files: ReadonlyMap<string, ReadFile> = new Map()
   let pairs: readonly Pair[] = []
   let named: ReadonlyMap<string, readonly Pair[]> = new Map()
 
   // Who asks while the folders are listed gets the next listing: this one may have missed what has just changed.
   const upToDate = sharedNextRun(async (): Promise<void> => {
-    const listed = (await Promise.all(all.map(listFiles))).flat()
+    const listings = await Promise.all([
+      ...(issued === undefined ? [] : [listFiles(issued)]),
+      ...folders.map((folder) => listFiles(folder, mostFiles)),
+    ])
+    const listed = listings.flatMap((listing) => listing.files)
+    cut = listings.flatMap(tooMany)
     const unchanged = listed.length === files.size && listed.every((file) => files.get(file.path)?.stamp === file.stamp)
     if (unchanged) return
     const read: ReadFile[] = []
@@ -76,7 +90,7 @@ export function certificateInventory(folders: readonly string[], options: Invent
     },
     async findings(now) {
       await upToDate()
-      return findingsIn([...files.values()], pairs, now)
+      return [...cut, ...findingsIn([...files.values()], pairs, now)]
     },
   }
 }

@@ -80,29 +80,41 @@ function parse<T>(what: string, read: () => T): T {
   }
 }
 
-/** A folder with more files is not a folder of certificates. */
-const MAX_FILES = 10_000
-
 export interface FileStamp {
   readonly path: string
   /** Changes whenever the file is replaced or written to. */
   readonly stamp: string
 }
 
-/** The regular files in a folder and in its subfolders, one level deep; links are followed. A missing folder is empty. */
-export async function listFiles(folder: string): Promise<FileStamp[]> {
-  const { files, folders } = await listOne(folder)
-  const deeper = await Promise.all(folders.map(listOne))
-  return [...files, ...deeper.flatMap((listing) => listing.files)].slice(0, MAX_FILES)
+export interface Listing {
+  readonly folder: string
+  readonly files: readonly FileStamp[]
+  /** How many files there are, if more than `files` has. */
+  readonly cutFrom?: number
 }
+
+/** The regular files in a folder and in its subfolders, one level deep; links are followed. A missing folder is empty. */
+export async function listFiles(folder: string, most = Number.POSITIVE_INFINITY): Promise<Listing> {
+  const { files, folders } = await listOne(folder)
+  const all = [...files]
+  for (const deeper of folders) all.push(...(await listOne(deeper)).files)
+  return all.length > most ? { folder, files: all.slice(0, most), cutFrom: all.length } : { folder, files: all }
+}
+
+/** Some at a time: every call takes a place in the queue of the threads for files. */
+const STAT_AT_ONCE = 64
 
 async function listOne(folder: string): Promise<{ files: FileStamp[]; folders: string[] }> {
   const names = await readdir(folder).catch(() => [])
-  const entries = await Promise.all(names.slice(0, MAX_FILES).map((name) => statEntry(join(folder, name))))
-  return {
-    files: entries.flatMap((entry) => (entry?.kind === 'file' ? [{ path: entry.path, stamp: entry.stamp }] : [])),
-    folders: entries.flatMap((entry) => (entry?.kind === 'folder' ? [entry.path] : [])),
+  const files: FileStamp[] = []
+  const folders: string[] = []
+  for (let from = 0; from < names.length; from += STAT_AT_ONCE) {
+    const some = names.slice(from, from + STAT_AT_ONCE)
+    for (const entry of await Promise.all(some.map((name) => statEntry(join(folder, name)))))
+      if (entry?.kind === 'file') files.push({ path: entry.path, stamp: entry.stamp })
+      else if (entry) folders.push(entry.path)
   }
+  return { files, folders }
 }
 
 async function statEntry(path: string) {

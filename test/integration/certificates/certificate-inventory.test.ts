@@ -55,6 +55,28 @@ describe('what covers a host', () => {
     expect((await covering('app.lab.test'))?.certificateFile).toBe(at('server.pem'))
   })
 
+  test('every certificate that was issued here, however many files there are', async () => {
+    await mkdir(at('issued'))
+    // They come before the pair in a listing by name and, as they were made first, in one by inode.
+    for (let i = 0; i <= 10_000; i += 1) writeFileSync(at('issued', `a-${i}.pem`), '')
+    await make('issued/z', ['DNS:app.lab.test'])
+    const from = certificateInventory([], { issued: at('issued') })
+    expect((await covering('app.lab.test', undefined, from))?.certificateFile).toBe(at('issued', 'z.pem'))
+  })
+
+  test('the files up to a limit in a folder of others, which says that it was cut', async () => {
+    for (const label of ['a', 'b', 'c']) await make(label, [`DNS:${label}.lab.test`])
+    const from = certificateInventory([folder.path], { mostFiles: 5 })
+    expect(await from.findings(Date.now() + 2_000)).toContainEqual({
+      kind: 'too_many_files',
+      path: folder.path,
+      names: [],
+      sentence:
+        'The folder has 6 files. Only 5 of them are read, so certificates may be missing. Move other files away.',
+    })
+    expect(await certificateInventory([folder.path], { mostFiles: 6 }).findings(Date.now() + 2_000)).toEqual([])
+  })
+
   test('only inside its time', async () => {
     await make('one', ['DNS:app.lab.test'], { days: 10 })
     const now = Date.now()
