@@ -154,7 +154,7 @@ export class Monitor {
     const lease = edge && (await mayCheck()) && (await store.takeLease(LEASE, instance, clock.now(), leaseMs))
     if (!lease) return false
     const held = new HeldLeases(store, [lease], leaseMs, clock)
-    const writer = new StatusWriter(store, board, alertRule)
+    const writer = new StatusWriter(store, board, alertRule, () => held.ensureHeld())
     this.#writer = writer
     const watchList = new WatchList({ ...this.#parts, ...edge, writer })
     const rounds = new Rounds({ ...this.#parts, writer, watchList })

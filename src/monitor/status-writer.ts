@@ -36,12 +36,16 @@ export class StatusWriter {
   #rolledUpAt = 0
   readonly #counts = new CheckCounts()
   #countedAt = 0
+  /** Asked before each write: another instance may check the hosts by now. */
+  readonly #ensureHeld: () => Promise<void>
 
   constructor(
     store: HostStore & Transactions<HostStore & EventStore>,
     board: Board,
     ruleOf: (host: string) => AlertRule,
+    ensureHeld: () => Promise<void>,
   ) {
+    this.#ensureHeld = ensureHeld
     this.#store = store
     this.#board = board
     this.#ruleOf = ruleOf
@@ -101,6 +105,7 @@ export class StatusWriter {
     // Each host costs two rows, so many hosts are written less often.
     const pauseMs = Math.min(LONGEST_BETWEEN_COUNTS_MS, 10_000 + 12 * this.#board.size)
     if (!all && now - this.#countedAt < pauseMs) return
+    await this.#ensureHeld()
     this.#countedAt = now
     await this.#store.addHistory(this.#counts.take())
   }
@@ -109,6 +114,7 @@ export class StatusWriter {
     const hosts = new Set([...this.#toWrite].slice(0, MOST_AT_ONCE))
     const gone = [...this.#gone]
     if (hosts.size === 0 && gone.length === 0) return
+    await this.#ensureHeld()
     const changes = this.#changes.filter(({ after }) => hosts.has(after.host))
     const statuses = [...hosts].flatMap((host) => this.#board.find(host) ?? [])
     const version = this.#version + 1

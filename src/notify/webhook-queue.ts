@@ -25,6 +25,7 @@ const AT_ONCE = 8
 export class WebhookQueue {
   readonly hook: Hook
   readonly #parts: WebhookQueueParts
+  readonly #assertHeld: () => void
   /** Hosts with a running delivery. */
   readonly #running = new Map<string, Promise<void>>()
   /** The number of finished deliveries, successful or not. */
@@ -32,8 +33,10 @@ export class WebhookQueue {
   /** The position up to which events are in the outbox. Undefined before it is read from the store. */
   #queuedThrough: number | undefined
 
-  constructor(hook: Hook, parts: WebhookQueueParts) {
+  /** `assertHeld` throws if another instance may deliver by now. Asked before each write. */
+  constructor(hook: Hook, parts: WebhookQueueParts, assertHeld: () => void) {
     this.hook = hook
+    this.#assertHeld = assertHeld
     this.#parts = parts
   }
 
@@ -63,6 +66,7 @@ export class WebhookQueue {
       // What the monitor saw of a muted host is in the streams, and nobody is woken by it.
       const wanted = events.filter((event) => wants(this.hook, event) && event.facts.muted !== true)
       const range = { from, through }
+      this.#assertHeld()
       const isQueued = await store.transaction((session) => session.queueDeliveries(name, wanted, range, clock.now()))
       from = isQueued ? through : await store.openWebhook(name)
     }
@@ -108,6 +112,7 @@ export class WebhookQueue {
     const { name, tries: mostTries } = this.hook
     const sent = await send(this.hook, event, clock.now(), gone)
     if (gone.aborted && !sent.ok) return false
+    this.#assertHeld()
     const at = clock.now()
     if (sent.ok) {
       await store.transaction((session) => session.settleDelivery(name, event.seq, at))

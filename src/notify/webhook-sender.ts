@@ -76,7 +76,12 @@ export class WebhookSender {
     await Promise.all(this.#leaving.map((queue) => queue.settled()))
     this.#leaving = []
     const known = new Map(this.#queues.map((queue) => [queue.hook, queue]))
-    this.#queues = hooks.map((hook) => known.get(hook) ?? new WebhookQueue(hook, this.#parts))
+    this.#queues = hooks.map((hook) => known.get(hook) ?? new WebhookQueue(hook, this.#parts, () => this.#assertHeld()))
+  }
+
+  #assertHeld(): void {
+    if (!this.#lease || this.#parts.clock.now() >= this.#lease.expiresAt)
+      throw new Error('The lease of webhooks was lost. Another instance may deliver by now.')
   }
 
   /** One instance delivers, because two would send the events of a host out of order. */
@@ -84,7 +89,6 @@ export class WebhookSender {
     const { store, instance, leaseMs, clock } = this.#parts
     if (this.#lease && clock.now() < this.#lease.expiresAt - leaseMs / 2) return true
     const had = this.#lease
-    this.#lease = undefined
     this.#lease = await store.takeLease('webhooks', instance, clock.now(), leaseMs)
     // A gap in the fencing numbers means that another instance delivered in between.
     if (this.#lease?.fence !== (had?.fence ?? 0) + 1) for (const queue of this.#queues) queue.resetPosition()

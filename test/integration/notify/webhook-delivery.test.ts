@@ -191,6 +191,22 @@ describe('the webhook sender', () => {
     expect(sent.at(-1)).toBe('a 3 by two')
   })
 
+  test('stores no result after another instance has taken its lease', async () => {
+    await happen('a')
+    const answer = Promise.withResolvers<Sent>()
+    let isSending = false
+    const sender = deliver(async () => {
+      isSending = true
+      return answer.promise
+    })
+    await until('it is being sent', () => isSending)
+    expect(await store.takeLease('webhooks', 'another', now + 30_000, 60_000)).toBeDefined()
+    now += 30_000
+    answer.resolve(OK)
+    await sender.stop()
+    expect(await store.dueDeliveries('chat', now, 8)).toHaveLength(1)
+  })
+
   test('keeps an unfinished delivery for the next instance when it is stopped', async () => {
     await happen('a')
     const { promise: sending, resolve: begin } = Promise.withResolvers<void>()
