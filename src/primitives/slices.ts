@@ -21,3 +21,7 @@ export class Slices {
     this.#endsAt = this.#clock.monotonic() + this.#lengthMs
   }
 }
+
+/** Parts of a list, each of at most this size. */
+export const slicesOf = <T>(rows: readonly T[], size: number): readonly (readonly T[])[] =>
+  Array.from({ length: Math.ceil(rows.length / size) }, (_, i) => rows.slice(i * size, (i + 1) * size))

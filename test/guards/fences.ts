@@ -84,7 +84,7 @@ export const FENCE_GUARDS: readonly Guard[] = [
   {
     name: 'a lease is released only by its holder',
     file: LEASES,
-    from: "      .where('fence', '=', fence)\n",
+    from: "eb('fence', '=', fence), ",
     to: '',
     breaks: 'A run that ended late would free the host that the next one holds.',
     test: STORE_TEST,

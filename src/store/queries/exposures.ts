@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 import { decodeReceipt } from '../../model/receipt.ts'
+import { slicesOf } from '../../primitives/slices.ts'
 import type { Exposure, ExposureClaim, ExposureStore } from '../ports/exposures.ts'
 import type { ExposureRow, Schema } from '../schema.ts'
-import { slicesOf } from './slices.ts'
 
 export const exposuresIn = (db: Kysely<Schema>): ExposureStore => ({
   ...readsIn(db),
@@ -112,6 +112,7 @@ const claimsIn = (db: Kysely<Schema>): Claims => ({
   },
 })
 
+/** Both engines limit the values of one statement, and SQLite blocks the event loop during each. */
 const SLICE_SIZE = 200
 
 /** PostgreSQL takes parameters in a list of values for text. */

@@ -1,7 +1,7 @@
 import type { ExpressionBuilder, Kysely } from 'kysely'
+import { slicesOf } from '../../primitives/slices.ts'
 import type { Lease, LeaseStore } from '../ports/leases.ts'
 import type { LeaseRow, Schema } from '../schema.ts'
-import { slicesOf } from './slices.ts'
 
 export const leasesIn = (db: Kysely<Schema>): LeaseStore => ({
   takeLease: async (name, ...terms) => (await take(db, [name], ...terms))[0],
@@ -81,6 +81,7 @@ async function take(
   return rows.flatMap((row) => toLease(row) ?? [])
 }
 
+/** Both engines limit the values of one statement, and SQLite blocks the event loop during each. */
 const SLICE_SIZE = 200
 
 type LeaseGroup = Pick<Lease, 'holder' | 'fence'> & { readonly names: readonly string[] }
