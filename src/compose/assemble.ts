@@ -197,7 +197,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     converge,
     withdrawal: {
       refusal: () => reach.refusal(),
-      begin: async (planId) => (await exposer.withdraw(planId)).result,
+      begin: async (planId, action) => (await exposer.withdraw(planId, action)).result,
     },
     instance,
     log,

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { chownSync, existsSync, lstatSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
+import { chownSync, existsSync, lstatSync, readdirSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createFile, syncFolder } from '../primitives/durable-file.ts'
-import { SHADOW_PREFIX } from './config/layout.ts'
+import { releasedFolder, SHADOW_PREFIX } from './config/layout.ts'
 import { EdgeFault } from './contract.ts'
 import { withEdgeFaults } from './files/files.ts'
 import { ownFolder } from './files/folder-lock.ts'
@@ -10,7 +10,7 @@ import { PresentGeneration } from './generations/present.ts'
 import { testConfiguration } from './process/nginx-program.ts'
 import { masterPid } from './process/nginx-workers.ts'
 import { replaceWorkers } from './process/reload.ts'
-import { withoutOurInclude } from './reading/main-file.ts'
+import { hasReleasedInclude, withoutOurInclude } from './reading/main-file.ts'
 import { refusalSentence } from './reading/refusal.ts'
 import type { EdgeSettings } from './settings.ts'
 
@@ -19,10 +19,13 @@ interface Left {
   readonly edited: string | null
   readonly removed: string | null
   readonly reloaded: boolean
+  /** Files of released sites. The main file includes them now. */
+  readonly released: readonly string[]
 }
 
 /**
- * Takes the include line out of the administrator's main file and removes the folder of the edge. Refuses while a host has an entry or
+ * Takes the include line out of the administrator's main file and removes the folder of the edge. Released sites stay on the air: the
+ * main file includes them in place of our base file, which did. Refuses while a host has an entry or
  * an agent runs. The main file without the line is tested before it is put in place, and the folder goes only when nginx runs
  * without it. Repeatable.
  */
@@ -32,12 +35,14 @@ export async function leaveNginx(settings: EdgeSettings): Promise<Left> {
   const release = isThere ? ownFolder(folder) : () => undefined
   try {
     if (isThere) assertEmpty(settings)
-    const edited = await withoutInclude(settings)
+    const released = releasedSites(settings)
+    const edited = await withoutInclude(settings, released)
+    if (isThere && edited === null && released.length > 0) assertIncluded(settings, released)
     const reloaded = edited !== null && masterPid(settings.pidFile) !== undefined
     if (reloaded) await replaceWorkers(settings)
     release()
     if (isThere) rmSync(folder, { recursive: true, force: true })
-    return { edited, removed: isThere ? folder : null, reloaded }
+    return { edited, removed: isThere ? folder : null, reloaded, released }
   } finally {
     release()
   }
@@ -53,9 +58,31 @@ function assertEmpty({ folder, server, layout = 'lines' }: EdgeSettings): void {
   )
 }
 
+/** The files by which nginx serves released sites. They lie beside our folder and are not ours. */
+function releasedSites({ folder }: EdgeSettings): string[] {
+  const place = releasedFolder(folder)
+  const names = existsSync(place) ? readdirSync(place) : []
+  // As nginx's own pattern: it leaves out names that begin with a dot.
+  return names
+    .filter((name) => name.endsWith('.conf') && !name.startsWith('.'))
+    .toSorted()
+    .map((name) => join(place, name))
+}
+
+/** Without our line in the main file nobody knows by which way nginx reads the base file, and with it the released sites. */
+function assertIncluded(settings: EdgeSettings, released: readonly string[]): void {
+  if (hasReleasedInclude(settings)) return
+  const place = releasedFolder(settings.folder)
+  throw new EdgeFault(
+    'unavailable',
+    `${released.length} released sites in ${place} would go off the air, because ${settings.config} does not include them. ` +
+      `Add "include ${place}/*.conf;" to its http block, or move the files away.`,
+  )
+}
+
 /** The path of the main file if it was changed. It keeps its owner and mode; a link to it stays a link. */
-async function withoutInclude(settings: EdgeSettings): Promise<string | null> {
-  const text = withoutOurInclude(settings)
+async function withoutInclude(settings: EdgeSettings, released: readonly string[]): Promise<string | null> {
+  const text = withoutOurInclude(settings, { keepsReleased: released.length > 0 })
   if (text === undefined) return null
   const main = realpathSync(settings.config)
   const draft = join(dirname(settings.config), `${SHADOW_PREFIX}${randomBytes(8).toString('hex')}`)

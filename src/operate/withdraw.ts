@@ -1,19 +1,22 @@
 import { type Problem, sentenceOf } from '../model/errors.ts'
-import type { PlanState } from '../model/exposure.ts'
+import type { Plan, PlanState } from '../model/exposure.ts'
 import type { Clock } from '../primitives/clock.ts'
 import { Slots } from '../primitives/slots.ts'
 import type { RunResult } from '../runs/engine/ending.ts'
-import { type ExposureStore, eachExposure } from '../store/ports/exposures.ts'
+import { type Exposure, type ExposureStore, eachExposure } from '../store/ports/exposures.ts'
 import type { InstanceStore } from '../store/ports/instances.ts'
+import type { PlanStore } from '../store/ports/plans.ts'
 
 /** What `drawbridge withdraw` uses. */
 export interface WithdrawParts {
-  readonly store: Pick<ExposureStore, 'listExposures'> & Pick<InstanceStore, 'liveInstances'>
+  readonly store: Pick<ExposureStore, 'listExposures'> &
+    Pick<PlanStore, 'findPlan'> &
+    Pick<InstanceStore, 'liveInstances'>
   readonly withdrawal: {
     /** Why no run can begin now. Undefined if one can. */
     refusal(): Promise<Problem | undefined>
-    /** Begins the removal of an applied plan. The inner promise settles when the run has ended. */
-    begin(planId: string): Promise<RunResult>
+    /** Removes an applied plan, or gives its host back as it stands. Settles when the run has ended. */
+    begin(planId: string, action: 'remove' | 'accept'): Promise<RunResult>
   }
   readonly housekeeping: {
     /** Finishes runs whose instance has stopped. */
@@ -28,10 +31,14 @@ export interface ExposedName {
   readonly host: string
   readonly planId: string
   readonly state: PlanState
+  /** A hand-written site of the host was there before Drawbridge. It is given back and not removed. */
+  readonly adopted: boolean
 }
 
 export interface Withdrawn {
   readonly removed: readonly string[]
+  /** Adopted hosts, which stay on the air. */
+  readonly released: readonly string[]
   readonly failed: readonly { readonly host: string; readonly reason: string }[]
 }
 
@@ -43,8 +50,23 @@ const EDGE_PATIENCE_MS = 30_000
 /** Every host that has an exposure, in any state. */
 export async function exposedNames({ store }: Pick<WithdrawParts, 'store'>): Promise<ExposedName[]> {
   const names: ExposedName[] = []
-  for await (const { host, planId, state } of eachExposure(store)) names.push({ host, planId, state })
+  for await (const exposure of eachExposure(store)) {
+    const { host, planId, state } = exposure
+    names.push({ host, planId, state, adopted: await isAdopted(exposure, store) })
+  }
   return names
+}
+
+/** Only an adoption keeps records. Where it found none, the plans that replaced each other tell it. */
+async function isAdopted({ planId, receipt }: Exposure, store: Pick<PlanStore, 'findPlan'>): Promise<boolean> {
+  if (receipt?.records.some(({ kept }) => kept)) return true
+  let next: string | undefined = planId
+  while (next !== undefined) {
+    const request: Plan['request'] | undefined = (await store.findPlan(next))?.request
+    if (request?.adopt) return true
+    next = request?.replaces
+  }
+  return false
 }
 
 /** The addresses of other services that run on the same store. They go on with its hosts. */
@@ -59,7 +81,7 @@ export const otherServicesSentence = (addresses: readonly string[]): string =>
   `Nothing was withdrawn: the hosts also belong to the services at ${addresses.join(', ')}, which run on the same store. Stop them first.`
 
 /**
- * Removes every exposure, each in a run of its own: the DNS name first, then the entry. Runs that were interrupted are finished
+ * Removes every exposure, each in a run of its own: the DNS name first, then the entry. Adopted hosts are released instead. Runs that were interrupted are finished
  * before. Repeatable: what failed is tried again by the next call.
  */
 export async function withdrawAll(parts: WithdrawParts): Promise<Withdrawn> {
@@ -68,10 +90,12 @@ export async function withdrawAll(parts: WithdrawParts): Promise<Withdrawn> {
   const slots = new Slots(AT_ONCE)
   const names = await exposedNames(parts)
   const outcomes = await Promise.all(
-    names.map(async (name) => ({ host: name.host, reason: await slots.run(() => withdrawOne(name, parts)) })),
+    names.map(async (name) => ({ ...name, reason: await slots.run(() => withdrawOne(name, parts)) })),
   )
+  const done = outcomes.filter(({ reason }) => reason === undefined)
   return {
-    removed: outcomes.flatMap(({ host, reason }) => (reason === undefined ? [host] : [])),
+    removed: done.flatMap(({ host, adopted }) => (adopted ? [] : [host])),
+    released: done.flatMap(({ host, adopted }) => (adopted ? [host] : [])),
     failed: outcomes.flatMap(({ host, reason }) => (reason === undefined ? [] : [{ host, reason }])),
   }
 }
@@ -87,10 +111,13 @@ async function edgeAnswers({ withdrawal, clock }: Pick<WithdrawParts, 'withdrawa
 }
 
 /** Resolves with the reason if the host could not be removed. */
-async function withdrawOne({ planId, state }: ExposedName, { withdrawal }: WithdrawParts): Promise<string | undefined> {
+async function withdrawOne(
+  { planId, state, adopted }: ExposedName,
+  { withdrawal }: WithdrawParts,
+): Promise<string | undefined> {
   if (state === 'blocked') return `Its run is blocked. Run: drawbridge resolve ${planId} --config FILE`
   try {
-    const { outcome } = await withdrawal.begin(planId)
+    const { outcome } = await withdrawal.begin(planId, adopted ? 'accept' : 'remove')
     if (outcome.kind === 'succeeded') return undefined
     return outcome.kind === 'blocked'
       ? `Putting back failed, too. Run: drawbridge resolve ${planId} --config FILE`
@@ -101,11 +128,18 @@ async function withdrawOne({ planId, state }: ExposedName, { withdrawal }: Withd
 }
 
 export const nameLines = (names: readonly ExposedName[]): string[] =>
-  names.length === 0
-    ? ['No name points here.']
-    : names.map(({ host, state }) => (state === 'applied' ? host : `${host} (${state})`))
+  names.length === 0 ? ['No name points here.'] : names.map(nameLine)
 
-export function withdrawnLines({ removed, failed }: Withdrawn): string[] {
+function nameLine({ host, state, adopted }: ExposedName): string {
+  const notes = [...(state === 'applied' ? [] : [state]), ...(adopted ? ['adopted: stays on the air'] : [])]
+  return notes.length === 0 ? host : `${host} (${notes.join('; ')})`
+}
+
+export function withdrawnLines({ removed, released, failed }: Withdrawn): string[] {
   const count = removed.length === 1 ? '1 name was' : `${removed.length} names were`
-  return [`${count} withdrawn.`, ...failed.map(({ host, reason }) => `${host} was not withdrawn: ${reason}`)]
+  return [
+    `${count} withdrawn.`,
+    ...released.map((host) => `${host} was adopted. It is released and stays on the air.`),
+    ...failed.map(({ host, reason }) => `${host} was not withdrawn: ${reason}`),
+  ]
 }

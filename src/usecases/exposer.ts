@@ -100,13 +100,13 @@ export class Exposer {
     )
   }
 
-  /** Removes an exposure for a command on the server, which needs no capability. */
-  async withdraw(planId: string): Promise<Started> {
+  /** Removes an exposure for a command on the server, which needs no capability, or gives it back as it stands. */
+  async withdraw(planId: string, action: 'remove' | 'accept'): Promise<Started> {
     const { store } = this.#parts
     const [plan, place] = await Promise.all([this.#parts.plans.find(planId), this.#parts.place()])
     if (place instanceof Problem) throw place
     const beginOnce = () =>
-      store.transaction((session) => this.#starter.begin('remove', plan, BY_CONSOLE, session, { place }))
+      store.transaction((session) => this.#starter.begin(action, plan, BY_CONSOLE, session, { place }))
     return this.#starter.start(plan, await this.#starter.afterConverge(plan.host, beginOnce))
   }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { errorCode } from '../../primitives/durable-file.ts'
+import { releasedFolder } from '../config/layout.ts'
 import { EdgeFault } from '../contract.ts'
 import type { EdgeSettings } from '../settings.ts'
 import { type Directive, directivesIn } from './text/directives.ts'
@@ -24,8 +25,20 @@ export async function readMainFile(settings: Pick<EdgeSettings, 'config' | 'fold
  * The same text if it includes the folder already. Throws an EdgeFault if there is no http block, or the text cannot be parsed.
  */
 export function withInclude(text: string, settings: Pick<EdgeSettings, 'config' | 'folder'>): string {
+  if (readDirectives(text, settings.config).some((directive) => includesOurs(directive, settings))) return text
+  return withLastInclude(withoutReleased(text, settings), settings)
+}
+
+/** Our base file includes the released sites. A line of an earlier installation would let nginx read them twice. */
+const withoutReleased = (text: string, settings: Pick<EdgeSettings, 'config' | 'folder'>): string =>
+  replaceAll(
+    text,
+    readDirectives(text, settings.config).filter((directive) => includesReleased(directive, settings)),
+    undefined,
+  )
+
+function withLastInclude(text: string, settings: Pick<EdgeSettings, 'config' | 'folder'>): string {
   const directives = readDirectives(text, settings.config)
-  if (directives.some((directive) => includesOurs(directive, settings))) return text
   const end = directives.some(({ name, context }) => name === 'http' && context.length === 0)
     ? endOfHttp(text)
     : undefined
@@ -58,14 +71,30 @@ function endOfHttp(text: string): number | undefined {
 }
 
 /**
- * The text of the main file without our include, or undefined if it has none. A line that has nothing else, apart from a comment that
- * names Drawbridge, goes as a whole: so a file is again as it was before the line was added.
+ * The text of the main file without our include, or undefined if it has none. `keepsReleased`: released sites, which our base file
+ * includes, are included in its place. A line that has nothing else, apart from a comment that names Drawbridge, goes as a whole: so a
+ * file is again as it was before the line was added.
  */
-export function withoutOurInclude(settings: Pick<EdgeSettings, 'config' | 'folder'>): string | undefined {
+export function withoutOurInclude(
+  settings: Pick<EdgeSettings, 'config' | 'folder'>,
+  { keepsReleased }: { readonly keepsReleased: boolean },
+): string | undefined {
   const text = readText(settings.config)
-  const ours = readDirectives(text, settings.config).filter((directive) => includesOurs(directive, settings))
+  const directives = readDirectives(text, settings.config)
+  const ours = directives.filter((directive) => includesOurs(directive, settings))
   if (ours.length === 0) return undefined
-  return ours.reduceRight((rest, { start, end }) => {
+  const isThere = directives.some((directive) => includesReleased(directive, settings))
+  return replaceAll(text, ours, keepsReleased && !isThere ? `include ${releasedGlob(settings)};` : undefined)
+}
+
+/** Whether the main file itself includes the released sites. */
+export const hasReleasedInclude = (settings: Pick<EdgeSettings, 'config' | 'folder'>): boolean =>
+  readDirectives(readText(settings.config), settings.config).some((directive) => includesReleased(directive, settings))
+
+/** The text with another directive in the place of the first one, or with none. */
+function replaceAll(text: string, directives: readonly Directive[], instead: string | undefined): string {
+  return directives.reduceRight((rest, { start, end }, at) => {
+    if (at === 0 && instead !== undefined) return rest.slice(0, start) + instead + rest.slice(end)
     const lineStart = rest.lastIndexOf('\n', start - 1) + 1
     const lineEnd = rest.indexOf('\n', end)
     const [before, after] = [rest.slice(lineStart, start), rest.slice(end, lineEnd < 0 ? undefined : lineEnd)]
@@ -92,11 +121,15 @@ function readText(config: string): string {
 export const includesOurs = (directive: Directive, settings: Pick<EdgeSettings, 'config' | 'folder'>): boolean =>
   directive.context.join() === 'http' && includePattern(directive, settings) === ourGlob(settings)
 
+const includesReleased = (directive: Directive, settings: Pick<EdgeSettings, 'config' | 'folder'>): boolean =>
+  directive.context.join() === 'http' && includePattern(directive, settings) === releasedGlob(settings)
+
 /** The absolute pattern of an include. Relative patterns start at the folder of the main file. */
 const includePattern = ({ name, args }: Directive, { config }: Pick<EdgeSettings, 'config'>): string | undefined =>
   name === 'include' ? resolve(dirname(config), args[0] ?? '') : undefined
 
 const ourGlob = ({ folder }: Pick<EdgeSettings, 'folder'>): string => join(folder, '*.conf')
+const releasedGlob = ({ folder }: Pick<EdgeSettings, 'folder'>): string => join(releasedFolder(folder), '*.conf')
 
 function readDirectives(text: string, config: string): Directive[] {
   try {

@@ -50,6 +50,8 @@ interface LeftNginx {
   readonly removed: string | null
   /** False if nginx does not run. */
   readonly reloaded: boolean
+  /** Files of released sites, which nginx goes on serving. */
+  readonly released: readonly string[]
 }
 
 /** An agent of root needs its rights. It refuses files that another user could exchange. */
@@ -182,10 +184,16 @@ function addLeave(edge: Command, machine: EdgeMachine): void {
   withExample(withJson(command), 'drawbridge edge leave --config /etc/drawbridge/edge.yaml')
 }
 
-const leftLines = ({ edited, removed, reloaded }: LeftNginx): string[] => [
+const leftLines = ({ edited, removed, reloaded, released }: LeftNginx): string[] => [
   edited === null
     ? 'The main file does not include the folder of Drawbridge.'
-    : `The include line was removed from ${edited}.`,
+    : `The include line was ${released.length > 0 ? 'replaced in' : 'removed from'} ${edited}.`,
+  ...(released.length === 0
+    ? []
+    : [
+        'These released sites stay on the air. Nobody renews their certificates:',
+        ...released.map((file) => `  ${file}`),
+      ]),
   ...(removed === null ? [] : [`${removed} was removed.`]),
   ...(reloaded ? ['nginx was reloaded.'] : []),
 ]

@@ -12,7 +12,7 @@ import { SITE_STYLES } from '../../support/edge/sites/site-styles.ts'
 import { includeSites, siteFile, type WantedSite, writeSites } from '../../support/edge/sites/written-sites.ts'
 import { visit } from '../../support/edge/visitor.ts'
 import { editEntry, entryFile, hasEntry } from '../../support/lab/entry-file.ts'
-import { expected, granted, planOf, run, runWith } from '../../support/lab/exposure.ts'
+import { applied, expected, granted, planOf, run, runWith } from '../../support/lab/exposure.ts'
 import { startTestLab, startWithAgents, type TestLab } from '../../support/lab/lab.ts'
 import { startLoad } from '../../support/lab/load.ts'
 import { type SwitchedBackend, startSwitchedBackend } from '../../support/lab/switched-backend.ts'
@@ -378,6 +378,38 @@ test.each(POINTS)('a kill at %s leaves one that answers, and nothing else', asyn
   if (end !== 'site') return
   for (const edge of Object.values(lab.description.edges))
     expect(readFileSync(siteFile(edge, host), 'utf8')).toBe(texts?.[edge.server])
+})
+
+test('withdraw releases adopted hosts, also one that was updated since, and removes the others', async () => {
+  const hosts = ['stays', 'updated'].map((name) => `${name}.lab.test`)
+  const plans: Record<string, unknown>[] = []
+  for (const host of hosts) {
+    await written(host.slice(0, host.indexOf('.')))
+    const { planId, request } = expected(await planned(host), 201)
+    expected(await adopted(planId), 200)
+    plans.push({ ...request, replaces: planId })
+  }
+  const { adopt: _site, ...request } = plans[1] ?? {}
+  const update = expected(await lab.call({ path: '/api/deploy/plan', body: { ...request, note: 'Updated' } }), 201)
+  expected(await run(lab, update.planId), 200)
+  const other = await applied(lab, { subdomain: 'ours' })
+  const { stdout } = await command([
+    'withdraw',
+    '--all',
+    '--yes',
+    '--json',
+    '--config',
+    join(lab.state, 'drawbridge.yaml'),
+  ])
+  const { removed, released, failed } = JSON.parse(stdout)
+  expect(failed).toEqual([])
+  expect(removed).toContain(other.host)
+  expect(released).toEqual(expect.arrayContaining(hosts))
+  expect(removed.filter((host: string) => hosts.includes(host))).toEqual([])
+  for (const host of hosts) {
+    expect((await visit(primary(), { host, path: '/healthz' })).status).toBe(200)
+    expect((await recordsOf(host)).map(({ type }) => type)).toEqual(['A'])
+  }
 })
 
 test('adopting is off by default', async () => {

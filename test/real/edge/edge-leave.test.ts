@@ -1,10 +1,17 @@
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { dirname } from 'node:path'
+import { connect } from 'node:tls'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { ownFolder } from '../../../src/edge/files/folder-lock.ts'
 import { leaveNginx } from '../../../src/edge/leave.ts'
 import { servingWorkers } from '../../../src/edge/process/nginx-workers.ts'
+import { replaceWorkers } from '../../../src/edge/process/reload.ts'
+import { withInclude } from '../../../src/edge/reading/main-file.ts'
 import { PLAN_ID, startTestEdge, type TestEdge } from '../../support/edge/edge.ts'
+import { call } from '../../support/http/call.ts'
 
 let at: TestEdge
 beforeEach(async () => {
@@ -31,7 +38,7 @@ test.each([
   const before = setInclude(line())
   const { mode, uid } = statSync(at.config)
   const workers = servingWorkers(at.pid)
-  expect(await leaveNginx(at)).toEqual({ edited: at.config, removed: at.folder, reloaded: true })
+  expect(await leaveNginx(at)).toEqual({ edited: at.config, removed: at.folder, reloaded: true, released: [] })
   expect(main()).toBe(before)
   expect([statSync(at.config).mode, statSync(at.config).uid]).toEqual([mode, uid])
   expect(existsSync(at.folder)).toBe(false)
@@ -47,7 +54,7 @@ test('leaves what others wrote into the same line', async () => {
 
 test('does nothing the second time', async () => {
   await leaveNginx(at)
-  expect(await leaveNginx(at)).toEqual({ edited: null, removed: null, reloaded: false })
+  expect(await leaveNginx(at)).toEqual({ edited: null, removed: null, reloaded: false, released: [] })
 })
 
 test('refuses while a host is served, and names it', async () => {
@@ -73,4 +80,62 @@ test('changes nothing if nginx refuses the file without the line', async () => {
   const before = main()
   await expect(leaveNginx(at)).rejects.toThrow('nginx refuses')
   expect([main(), existsSync(at.folder)]).toEqual([before, true])
+})
+
+/** Serves a host with TLS and releases it. `ask`: what a visitor gets over HTTP and HTTPS. */
+async function releasedSite(host: string) {
+  const backend = createServer((_, response) => response.end('here')).listen(0, '127.0.0.1')
+  await once(backend, 'listening')
+  const target = `http://127.0.0.1:${(backend.address() as AddressInfo).port}`
+  const certificate = await at.certificate(host)
+  await at.place({ host, planId: PLAN_ID, target, certificate })
+  await at.change([...(await at.edge.filesWithout(host)), ...(await at.edge.releasedFiles(host, certificate))])
+  const ask = async () => {
+    const { status, headers } = await call(at.http, { path: '/a', from: '127.0.0.1', headers: { host } })
+    const port = at.ports.https
+    const socket = connect({ host: at.address, port, servername: host, rejectUnauthorized: false })
+    await once(socket, 'secureConnect')
+    const isOwn = socket.getPeerX509Certificate()?.fingerprint256 === certificate.fingerprint
+    socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+    const text = (await socket.setEncoding('utf8').toArray()).join('')
+    return { status, location: headers.location, line: text.split('\r\n')[0], end: text.slice(-4), isOwn }
+  }
+  return { ask, stop: () => backend.close() }
+}
+
+test('released sites answer as before, from the main file, also after another reload and a second leave', async () => {
+  const { ask, stop } = await releasedSite('given.lab.test')
+  const before = await ask()
+  expect(before).toMatchObject({ status: 308, line: 'HTTP/1.1 200 OK', end: 'here', isOwn: true })
+  const file = `${at.folder}-released/given.lab.test.conf`
+  expect(await leaveNginx(at)).toEqual({ edited: at.config, removed: at.folder, reloaded: true, released: [file] })
+  expect(await ask()).toEqual(before)
+  expect(main()).toContain(`include ${at.folder}-released/*.conf;`)
+  expect(main()).not.toContain('drawbridge/*.conf')
+  expect(await leaveNginx(at)).toEqual({ edited: null, removed: null, reloaded: false, released: [file] })
+  await replaceWorkers(at)
+  expect(await ask()).toEqual(before)
+  stop()
+})
+
+test('a later installation includes released sites once: by its base file', async () => {
+  const before = main()
+  const { stop } = await releasedSite('given.lab.test')
+  await leaveNginx(at)
+  const again = withInclude(main(), at)
+  expect(again).not.toContain('-released')
+  expect(again.match(/include .*drawbridge.*;/g)).toEqual([include()])
+  expect(again.split('\n')).toHaveLength(before.split('\n').length)
+  stop()
+})
+
+test('refuses, and removes nothing, where nobody would include released sites', async () => {
+  const { ask, stop } = await releasedSite('given.lab.test')
+  const answered = await ask()
+  const text = main().replace('include drawbridge/*.conf;', `include ${at.folder}/drawbridge.conf;`)
+  writeFileSync(at.config, text)
+  await expect(leaveNginx(at)).rejects.toThrow(`Add "include ${at.folder}-released/*.conf;" to its http block`)
+  expect([main(), existsSync(at.folder)]).toEqual([text, true])
+  expect(await ask()).toEqual(answered)
+  stop()
 })
