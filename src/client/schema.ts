@@ -1544,7 +1544,7 @@ export interface components {
             }[];
             outOfStep: {
                 /** @enum {string} */
-                cause: "away" | "config_broken" | "disk_full" | "not_writable" | "removal_refused" | "catching_up" | "other";
+                cause: "away" | "config_broken" | "disk_full" | "not_writable" | "removal_refused" | "catching_up" | "restored" | "other";
                 /**
                  * Format: date-time
                  * @example 2026-01-31T12:00:00.000Z

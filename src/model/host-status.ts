@@ -110,7 +110,7 @@ export interface AlertRule {
 /**
  * Why an edge is not in step with the store. `away`: its nginx or its machine does not answer. `config_broken`: nginx would not
  * load its configuration. `disk_full`, `not_writable`: its files cannot be written. `removal_refused`: more hosts would be taken
- * off it than Drawbridge takes off without a person. `catching_up`: it has not made the last changes yet.
+ * off it than Drawbridge takes off without a person. `restored`: hosts wait for a person since the store was restored. `catching_up`: it has not made the last changes yet.
  */
 export const OUT_OF_STEP_CAUSES = [
   'away',
@@ -119,6 +119,7 @@ export const OUT_OF_STEP_CAUSES = [
   'not_writable',
   'removal_refused',
   'catching_up',
+  'restored',
   'other',
 ] as const
 export type OutOfStepCause = (typeof OUT_OF_STEP_CAUSES)[number]
@@ -153,10 +154,13 @@ export interface ComparedEdge {
   /** The same for hosts whose plan has ended, where no run of this store proves it. Many of them are not removed without a person. */
   readonly doubtful: readonly string[]
   /**
-   * Hosts of plans that this store does not know: of another installation, or newer than the store. On the Primary also those of
-   * plans that have ended: somebody has restored them. They are never touched.
+   * Hosts of plans that this store does not know: of another installation. Hosts that a run has changed which this store does not
+   * know: they are newer than the store. On the Primary also those of plans that have ended: somebody has restored them. They are
+   * never touched.
    */
   readonly unknown: readonly string[]
+  /** The plans of the entries in `orphans` and `doubtful`, by host. */
+  readonly endedPlans?: Readonly<Record<string, string>>
   /** Drift of the edge, and of none of its hosts. A person on its machine decides about it. */
   readonly stray: readonly StrayLines[]
 }

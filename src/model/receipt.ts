@@ -113,6 +113,8 @@ export interface StepResults {
     readonly released?: string
     /** What a converge of the Primary wrote, by host. */
     readonly entries?: Readonly<Record<string, readonly FileHash[]>>
+    /** The digests of what it has replaced, by host. */
+    readonly formerTexts?: Readonly<Record<string, string>>
   }
   readonly 'proxy-tls': { readonly files: readonly FileHash[] }
   readonly dns: { readonly records: readonly ZoneRecord[] }
@@ -147,7 +149,28 @@ export interface Receipt {
   /** The fingerprint of the certificate that the Secondary was last seen to serve; undefined: the same as the Primary. */
   readonly onSecondary?: string | undefined
   readonly renewal?: RenewalIntent | undefined
+  /**
+   * Digests of the texts that the entry had on the Primary before a newer version wrote it again: a Secondary that still has one of them
+   * was not edited. Gone when the Secondary has caught up.
+   */
+  readonly formerTexts?: readonly string[] | undefined
 }
+
+/** So many versions may come while a Secondary is away. */
+const MOST_FORMER_TEXTS = 8
+
+/** The receipt of a host whose entry was written again on the Primary. */
+export const rewrittenReceipt = (
+  receipt: Receipt,
+  files: readonly FileHash[],
+  former: string | undefined,
+): Receipt => ({
+  ...receipt,
+  files,
+  ...(former !== undefined && {
+    formerTexts: [...new Set([...(receipt.formerTexts ?? []), former])].slice(-MOST_FORMER_TEXTS),
+  }),
+})
 
 /** The receipt of a run that succeeded. What the run left as it was comes from the former receipt. */
 export const receiptOf = (afters: Afters, former?: Receipt): Receipt => ({
@@ -156,6 +179,7 @@ export const receiptOf = (afters: Afters, former?: Receipt): Receipt => ({
   records: afters.dns?.records ?? former?.records ?? [],
   ...(afters.certificate && { certificate: afters.certificate }),
   ...(afters.verify && { verification: afters.verify }),
+  ...(former?.formerTexts && { formerTexts: former.formerTexts }),
 })
 
 /** The receipt of a host whose certificate was replaced. The Secondary may still have the former one. */

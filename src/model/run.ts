@@ -130,6 +130,8 @@ export interface RunTask {
   readonly edge?: string
   /** The hosts that a converge takes off the edge. Runs of earlier versions take off all theirs that have no exposure. */
   readonly removes?: readonly string[]
+  /** The plan of each entry that goes, by host: what another plan has put there since then stays. */
+  readonly removedPlans?: Readonly<Record<string, string>>
   /** The blocked run whose books an accept closes. */
   readonly resolves?: string
   /** Another instance than the one that has the caller executes the run. Its end is journalled for that one. */

@@ -8,6 +8,8 @@ export interface ConvergeParts {
     /** Compares the edges with the store, and changes nothing. */
     compare(): Promise<readonly ComparedEdge[]>
     confirm(compared: ComparedEdge, origin: Origin): Promise<void>
+    /** Confirms the ends of a restored store. Resolves with the hosts. */
+    confirmRestored(): Promise<readonly string[]>
   }
 }
 

@@ -83,6 +83,7 @@ export function addResolve(program: Command, machine: Machine): void {
 
 interface ConvergeOptions extends Configured {
   readonly confirmRemoval?: boolean
+  readonly confirmRestored?: boolean
   readonly yes?: boolean
 }
 
@@ -92,6 +93,7 @@ export function addEdge(program: Command, machine: Machine): Command {
   const command = onThisMachine(edge.command('converge'))
     .description('show which hosts the edges have otherwise than the store says, and change nothing')
     .option('--confirm-removal', 'take hosts off the Secondary whose plans have ended, however many there are')
+    .option('--confirm-restored', 'after a restore: the ends of exposures are right as the backup has them')
     .option('--yes', 'do not ask for confirmation')
     .action((options: ConvergeOptions) => converge(options, machine))
   withExample(
@@ -102,8 +104,14 @@ export function addEdge(program: Command, machine: Machine): Command {
   return edge
 }
 
-async function converge({ config, json, confirmRemoval: isConfirmed, yes }: ConvergeOptions, machine: Machine) {
+async function converge(options: ConvergeOptions, machine: Machine) {
+  const { config, json, confirmRemoval: isConfirmed, confirmRestored, yes } = options
   await withOperations(await configIn(config), machine, async (operate) => {
+    if (confirmRestored) {
+      await confirm({ question: 'Enforce the ends as the backup has them?', action: 'enforce them', yes })
+      const { hosts } = await operate('confirmRestored', {})
+      return print({ body: { confirmed: hosts }, lines: () => [`${hosts.length} ends are enforced again.`] }, json)
+    }
     const { comparedLines, nextLines, toConfirm } = await import('./converge.ts')
     const { edges, seen } = await operate('compareEdges', {})
     const going = toConfirm(edges)

@@ -2,21 +2,24 @@ import type { Edge, SiteCertificate, StandingEntry } from '../edge/contract.ts'
 import type { Plan, PlanState } from '../model/exposure.ts'
 import type { ComparedEdge, SecondaryEntry } from '../model/host-status.ts'
 import type { ChosenCertificate, FileHash, Receipt } from '../model/receipt.ts'
-import type { RunAction } from '../model/run.ts'
+import { type HostFence, hostLease, type RunAction } from '../model/run.ts'
 import type { Clock } from '../primitives/clock.ts'
 import { Slices } from '../primitives/slices.ts'
 import { type Exposure, type ExposureStore, eachExposure } from '../store/ports/exposures.ts'
+import type { LeaseStore } from '../store/ports/leases.ts'
 import type { PlanStore } from '../store/ports/plans.ts'
 import type { RunStore } from '../store/ports/runs.ts'
 import type { Store } from '../store/ports/store.ts'
 import { hashOf } from './file-hash.ts'
 import { type StepParts, siteOf } from './steps/context.ts'
+import { digestsOn, isEditedEntry } from './steps/entry-digest.ts'
 
 /** Only reads. */
 type ComparedStore = Pick<Store, 'epoch'> &
   Pick<ExposureStore, 'listExposures'> &
   Pick<PlanStore, 'findPlan'> &
-  Pick<RunStore, 'runsOf'>
+  Pick<RunStore, 'runsOfHost'> &
+  Pick<LeaseStore, 'lastFences'>
 
 /** A store of thousands of hosts is compared in slices, so that others work meanwhile. */
 const SLICE_MS = 5
@@ -61,41 +64,30 @@ export class EdgeComparison {
     return { ...compared, orphans: [], doubtful: [], unknown: [...orphans, ...doubtful, ...unknown] }
   }
 
-  /**
-   * `primary` tells which removals this store has made: undefined where it is not at hand. `rewritten`: hosts that this edge has as
-   * the Primary had them, and that this version writes otherwise; see `twins`.
-   */
+  /** `primary` tells which removals this store has made: undefined where it is not at hand. */
   async secondary(
     edge: Edge,
     exposures: ReadonlyMap<string, Exposure>,
     primary: Edge | undefined,
-    rewritten: readonly string[] = [],
   ): Promise<ComparedEdge> {
-    const isRewritten = new Set(rewritten)
-    const isBehind = async (exposure: Exposure, entry: StandingEntry | undefined) =>
-      lags(edge, exposure, entry) || isRewritten.has(exposure.host)
+    const isBehind = (exposure: Exposure, entry: StandingEntry | undefined) =>
+      this.#isBehindOnSecondary(edge, exposure, entry)
     return this.#compare(edge, exposures, isBehind, primary)
   }
 
-  /**
-   * Those of the hosts that the Secondary has with the same text as the Primary, but for the addresses on which each edge listens: nobody
-   * has edited them there. To be asked before the Primary is written again. Empty if the Secondary cannot be read.
-   */
-  async twins(
-    primary: Edge,
-    secondary: Edge,
-    hosts: readonly string[],
-    exposures: ReadonlyMap<string, Exposure>,
-  ): Promise<readonly string[]> {
-    const pathsOf = (host: string) =>
-      (exposures.get(host)?.receipt?.files ?? [])
-        .filter(({ path, hash }) => hash !== null && !primary.isCertificateFile(path))
-        .map(({ path }) => path)
-    const paths = hosts.flatMap(pathsOf)
-    const texts = (edge: Edge) => textsByPath(edge, paths).catch(() => new Map<string, string>())
-    const [first, second] = await Promise.all([texts(primary), texts(secondary)])
-    const isSame = (path: string) => first.has(path) && first.get(path) === second.get(path)
-    return hosts.filter((host) => pathsOf(host).length > 0 && pathsOf(host).every(isSame))
+  /** What somebody edited there is drift, and left; only its certificate is replaced. */
+  async #isBehindOnSecondary(edge: Edge, exposure: Exposure, entry: StandingEntry | undefined): Promise<boolean> {
+    const { planId, receipt } = exposure
+    const hasLagged = lags(edge, exposure, entry)
+    if (!entry || !receipt || !entry.isInLayout) return hasLagged
+    if (!hasLagged && !receipt.formerTexts) return false
+    if (hasLagged && entry.planId === planId) return true
+    if (await isEditedEntry(edge, entry, receipt, (id) => this.#store.findPlan(id))) return false
+    if (hasLagged) return true
+    const plan = await this.#store.findPlan(planId)
+    if (!plan) return false
+    const { standing, rendered } = await digestsOn(edge, plan, receipt)
+    return standing !== rendered
   }
 
   async #compare(
@@ -105,59 +97,86 @@ export class EdgeComparison {
     primary?: Edge,
   ): Promise<ComparedEdge> {
     const standing = new Map((await edge.list()).map((entry) => [entry.host, entry]))
-    const foreign = await this.#foreign(standing, exposures, primary)
-    const settled = [...exposures.values()].filter(({ state, runId }) => state === 'applied' && runId === undefined)
+    const foreign = await this.#foreign(edge, standing, exposures, primary)
+    const settled = [...exposures.values()].filter(
+      ({ state, runId, unconfirmed }) => state === 'applied' && runId === undefined && unconfirmed !== 'edges',
+    )
     const isUnknown = new Set(foreign.unknown)
-    const behind: string[] = []
+    const found: string[] = []
     for (const exposure of settled) {
       if (this.#slices.isOver) await this.#slices.next()
       if (isUnknown.has(exposure.host)) continue
-      if (await isBehind(exposure, standing.get(exposure.host))) behind.push(exposure.host)
+      if (await isBehind(exposure, standing.get(exposure.host))) found.push(exposure.host)
     }
-    return { server: edge.server, entries: standing.size, behind, ...foreign, stray: await edge.stray() }
+    const newer = await this.#newer([edge, ...(primary ? [primary] : [])], found)
+    const behind = found.filter((host) => !newer.has(host))
+    const unknown = [...foreign.unknown, ...newer]
+    return { server: edge.server, entries: standing.size, behind, ...foreign, unknown, stray: await edge.stray() }
   }
 
   /** Entries that are not those of an exposure. */
   async #foreign(
+    edge: Edge,
     standing: ReadonlyMap<string, StandingEntry>,
     exposures: ReadonlyMap<string, Exposure>,
     primary: Edge | undefined,
-  ): Promise<Pick<ComparedEdge, 'orphans' | 'doubtful' | 'unknown'>> {
+  ): Promise<Pick<ComparedEdge, 'orphans' | 'doubtful' | 'unknown' | 'endedPlans'>> {
     const unknown: string[] = []
-    const ended: { readonly host: string; readonly planId: string }[] = []
+    const plans: Record<string, string> = {}
     for (const { host, planId } of standing.values()) {
       if (this.#slices.isOver) await this.#slices.next()
       if (planId === undefined || exposures.get(host)?.planId === planId) continue
       const plan = await this.#store.findPlan(planId)
       if (!plan) unknown.push(host)
-      else if (!exposures.has(host) && ENDED.includes(plan.state)) ended.push({ host, planId })
+      else if (!exposures.has(host) && ENDED.includes(plan.state)) plans[host] = planId
     }
+    const newer = await this.#newer([edge, ...(primary ? [primary] : [])], Object.keys(plans))
+    const ended = Object.keys(plans).filter((host) => !newer.has(host))
+    const seen = await this.#seenOnPrimary(ended, primary)
     const orphans: string[] = []
     const doubtful: string[] = []
-    const removals = await this.#removalsOnPrimary(ended, primary)
-    for (const { host, planId } of ended)
-      ((await this.#isRemoved(planId, removals.get(host))) ? orphans : doubtful).push(host)
-    return { orphans, doubtful, unknown }
+    for (const host of ended) (seen.has(host) && (await this.#isRemoved(host)) ? orphans : doubtful).push(host)
+    const endedPlans = ended.length === 0 ? {} : { endedPlans: plans }
+    return { orphans, doubtful, unknown: [...unknown, ...newer], ...endedPlans }
   }
 
-  /** The numbers of the runs of this store that have changed these hosts on the Primary last. */
-  async #removalsOnPrimary(
-    ended: readonly { readonly host: string }[],
-    primary: Edge | undefined,
-  ): Promise<Map<string, number>> {
-    if (ended.length === 0 || !primary) return new Map()
+  /** Of a restored store: the hosts that no run has changed on these edges since the backup. */
+  async unchanged(edges: readonly Edge[], exposures: ReadonlyMap<string, Exposure>): Promise<readonly string[]> {
+    const waiting = [...exposures.values()].filter(({ unconfirmed }) => unconfirmed === 'edges').map(({ host }) => host)
+    const newer = await this.#newer(edges, waiting)
+    return waiting.filter((host) => !newer.has(host))
+  }
+
+  /** Those of the hosts that a run has changed on one of the edges which this store does not know: the store is an older copy. */
+  async #newer(edges: readonly Edge[], hosts: readonly string[]): Promise<ReadonlySet<string>> {
+    if (hosts.length === 0) return new Set()
     const epoch = await this.#store.epoch()
-    const fences = await primary.fencesOf(ended.map(({ host }) => host))
-    return new Map(fences.filter((fence) => fence.epoch === epoch).map(({ host, number }) => [host, number]))
+    const own = await this.#store.lastFences(hosts.map(hostLease))
+    const newest = new Map<string, HostFence>()
+    for (const fence of (await Promise.all(edges.map((edge) => edge.fencesOf(hosts)))).flat()) {
+      const known = newest.get(fence.host)
+      if (!known || isHigher(fence, known)) newest.set(fence.host, fence)
+    }
+    // A host without a number was adopted by a rebuild, and not changed by this store yet.
+    const isNewer = ({ host, epoch: of, number }: HostFence) =>
+      of > epoch || number > (own.get(hostLease(host)) ?? Number.POSITIVE_INFINITY)
+    return new Set([...newest.values()].filter(isNewer).map(({ host }) => host))
   }
 
-  /** Whether a finished run of this store has taken the host of the plan off the Primary. `number`: that of the last run there. */
-  async #isRemoved(planId: string, number: number | undefined): Promise<boolean> {
-    const last = (await this.#store.runsOf(planId)).findLast(({ action }) => DECIDES.includes(action))
-    if (!last || number === undefined) return false
-    if (last.action !== 'apply') return last.state === 'succeeded'
-    // What was rolled back may have been applied again since this store was copied.
-    return last.state === 'rolled_back' && number <= last.fence
+  /** Those of the hosts that a run of this store has changed last on the Primary. */
+  async #seenOnPrimary(hosts: readonly string[], primary: Edge | undefined): Promise<ReadonlySet<string>> {
+    if (hosts.length === 0 || !primary) return new Set()
+    const epoch = await this.#store.epoch()
+    const fences = await primary.fencesOf(hosts)
+    return new Set(fences.filter((fence) => fence.epoch === epoch).map(({ host }) => host))
+  }
+
+  /** Whether the newest run that decides about the host has taken it off. The host may have had several plans since the edge was away. */
+  async #isRemoved(host: string): Promise<boolean> {
+    const last = (await this.#store.runsOfHost(host)).findLast(({ action }) => DECIDES.includes(action))
+    if (!last) return false
+    const isGone = last.action === 'remove' || last.action === 'accept'
+    return last.state === (isGone ? 'succeeded' : 'rolled_back')
   }
 
   /** Whether the entry stands as it was applied, or never stood on this edge, and this version writes it otherwise. */
@@ -189,13 +208,8 @@ export class EdgeComparison {
   }
 }
 
-/** What stands at each path, without the lines that differ from edge to edge. Other `listen` lines are an edit of somebody. */
-async function textsByPath(edge: Edge, paths: readonly string[]): Promise<Map<string, string>> {
-  const [files, own] = await Promise.all([edge.read(paths), edge.listens()])
-  const withoutOwn = (text: string) =>
-    text.replaceAll(/^ *listen ([^\s;]+)[ a-z0-9]*;\n/gm, (line, at: string) => (own.includes(at) ? '' : line))
-  return new Map(files.flatMap(({ path, content }) => (content === null ? [] : [[path, withoutOwn(content)]])))
-}
+const isHigher = (one: HostFence, other: HostFence): boolean =>
+  one.epoch > other.epoch || (one.epoch === other.epoch && one.number > other.number)
 
 /**
  * Whether an edge has not what was applied, or not in the layout of its settings. An entry of the same plan that somebody edited

@@ -5,7 +5,7 @@ import type { ComparedEdge } from '../model/host-status.ts'
 import { BY_SCHEDULE, type Origin } from '../model/run.ts'
 import type { Clock } from '../primitives/clock.ts'
 import type { Log } from '../runtime/log.ts'
-import type { Exposure } from '../store/ports/exposures.ts'
+import type { Exposure, Unconfirmed } from '../store/ports/exposures.ts'
 import type { Store } from '../store/ports/store.ts'
 import { EdgeComparison } from './compare-edge.ts'
 import { NOTHING_KNOWN, type Shortfall, shortfallOf } from './edge-standings.ts'
@@ -21,7 +21,11 @@ export interface ConvergeParts extends Pick<StepParts, 'primary' | 'secondary' |
   readonly clock: Clock
   /** Where an edge answers over HTTP, as `address:port`. */
   readonly placeOf: (server: string) => string
+  /** How many hosts a run writes, and how many it takes off. */
+  readonly mostHosts?: number
 }
+
+const MOST_HOSTS = 250
 
 /** A doubtful removal of more hosts than this, or of more than this part, is not made without a person. */
 const REMOVED_AT_ONCE = 3
@@ -43,8 +47,9 @@ export interface Converged {
 /** What a run of converge shall do. */
 interface Work {
   readonly members: readonly Exposure[]
-  /** Hosts that it takes off the edge. */
+  /** Hosts that it takes off the edge, and the plans of their entries. */
   readonly removes: readonly string[]
+  readonly plans: Readonly<Record<string, string>>
   readonly origin: Origin
 }
 
@@ -80,8 +85,7 @@ export class Converge {
     const { primary, secondary } = this.#parts
     const exposures = await this.#comparison.exposures()
     const first = primary && (await this.#comparison.primary(primary, exposures, true))
-    const rewritten = await this.#rewritten(first?.behind ?? [], exposures)
-    const second = secondary && (await this.#comparison.secondary(secondary, exposures, primary, rewritten))
+    const second = secondary && (await this.#comparison.secondary(secondary, exposures, primary))
     return [first, second].filter((compared) => compared !== undefined)
   }
 
@@ -90,9 +94,10 @@ export class Converge {
     const { secondary } = this.#parts
     if (secondary?.server !== compared.server) throw new Fault(`Edge ${compared.server} is not the Secondary.`)
     const exposures = await this.#comparison.exposures()
-    const shortfall = await this.#close(secondary, {
+    const shortfall = await this.#closeAll(secondary, {
       members: compared.behind.flatMap((host) => exposures.get(host) ?? []),
       removes: [...compared.orphans, ...compared.doubtful],
+      plans: compared.endedPlans ?? {},
       origin,
     })
     if (shortfall) throw new Fault(`Edge ${compared.server} was not brought into step: ${shortfall.sentence}`)
@@ -111,31 +116,43 @@ export class Converge {
     ])
     const isInStep = () => !unfit && standings.all.every(({ outOfStep }) => outOfStep === undefined)
     if (state === this.#inStepAt && isInStep()) return edges.map(({ server }) => nothingDone(server))
-    const exposures = await this.#comparison.exposures()
+    const exposures = await this.#reconciled(edges)
     const compared = primary && (await this.#comparison.primary(primary, exposures, !this.#isRendered))
-    const rewritten = await this.#rewritten(compared?.behind ?? [], exposures)
     const first = primary && compared && (await this.#lookAt(primary, compared, exposures))
     this.#isRendered ||= first !== undefined && first.outOfStep === undefined
-    const second = secondary && (await this.#lookAtSecondary(secondary, exposures, { unfit, rewritten }))
+    if (compared && first?.outOfStep === undefined) this.#tellWaiting(compared, exposures)
+    // Their receipts tell what the Secondary may still have.
+    const now = first && first.hosts.length > 0 ? await this.#comparison.exposures() : exposures
+    const second = secondary && (await this.#lookAtSecondary(secondary, now, unfit))
     // The next look compares everything once more if this one has changed an edge.
     this.#inStepAt = isInStep() ? state : undefined
     return [first, second].filter((converged) => converged !== undefined)
   }
 
-  /** The hosts of the Primary that are written again, as far as the Secondary has the same. */
-  async #rewritten(hosts: readonly string[], exposures: ReadonlyMap<string, Exposure>): Promise<readonly string[]> {
-    const { primary, secondary } = this.#parts
-    if (!primary || !secondary || hosts.length === 0) return []
-    return this.#comparison.twins(primary, secondary, hosts, exposures)
+  /** After a restore: hosts that no run has changed since the backup are confirmed, as soon as all edges can be read. */
+  async #reconciled(edges: readonly Edge[]): Promise<Map<string, Exposure>> {
+    const exposures = await this.#comparison.exposures()
+    const confirmed = edges.length === 0 ? [] : await this.#comparison.unchanged(edges, exposures).catch(() => [])
+    if (confirmed.length === 0) return exposures
+    await this.#parts.store.confirmExposures(confirmed, 'edges')
+    return this.#comparison.exposures()
+  }
+
+  /** A person confirms what a restored store says: ends are enforced again. Hosts that are newer on an edge stay as they are. */
+  async confirmRestored(): Promise<readonly string[]> {
+    const exposures = await this.#comparison.exposures()
+    const waiting = [...exposures.values()].filter(({ unconfirmed }) => unconfirmed === 'end').map(({ host }) => host)
+    await this.#parts.store.confirmExposures(waiting, 'end')
+    return waiting
   }
 
   async #lookAtSecondary(
     edge: Edge,
     exposures: ReadonlyMap<string, Exposure>,
-    { unfit, rewritten }: { readonly unfit: Shortfall | undefined; readonly rewritten: readonly string[] },
+    unfit: Shortfall | undefined,
   ): Promise<Converged> {
     try {
-      const compared = await this.#comparison.secondary(edge, exposures, this.#parts.primary, rewritten)
+      const compared = await this.#comparison.secondary(edge, exposures, this.#parts.primary)
       if (!unfit) return await this.#lookAt(edge, compared, exposures)
       this.#tell(compared, unfit)
       return nothingDone(edge.server, unfit)
@@ -157,7 +174,7 @@ export class Converge {
     const members = behind.flatMap((host) => exposures.get(host) ?? [])
     const failed =
       members.length + removes.length > 0
-        ? await this.#close(edge, { members, removes, origin: BY_SCHEDULE })
+        ? await this.#closeAll(edge, { members, removes, plans: compared.endedPlans ?? {}, origin: BY_SCHEDULE })
         : await this.#tidy(edge)
     if (failed) {
       this.#tell(compared, failed)
@@ -190,13 +207,24 @@ export class Converge {
     }
   }
 
+  /** In several runs, so that no message to the edge grows with the number of hosts. Ends with the first that fails. */
+  async #closeAll(edge: Edge, { members, removes, ...work }: Work): Promise<Shortfall | undefined> {
+    const { mostHosts = MOST_HOSTS } = this.#parts
+    for (let from = 0; from < Math.max(members.length, removes.length); from += mostHosts) {
+      const part = <T>(all: readonly T[]) => all.slice(from, from + mostHosts)
+      const failed = await this.#close(edge, { ...work, members: part(members), removes: part(removes) })
+      if (failed) return failed
+    }
+    return undefined
+  }
+
   /** Begins the run and waits for it. Resolves with the reason if the edge is not in step after it. */
-  async #close(edge: Edge, { members, removes, origin }: Work): Promise<Shortfall | undefined> {
+  async #close(edge: Edge, work: Work): Promise<Shortfall | undefined> {
     try {
       await edge.assertValid()
       await assertAnswers(edge, this.#parts.placeOf(edge.server))
-      const lead = await this.#leadOf(edge, members, removes)
-      if (lead) await this.#run(edge, lead, { members, removes, origin })
+      const lead = await this.#leadOf(work)
+      if (lead) await this.#run(edge, lead, work)
       return undefined
     } catch (error) {
       const isBusy = error instanceof Problem && error.code === 'plan_busy'
@@ -205,14 +233,14 @@ export class Converge {
   }
 
   /** Rejects if the run does not succeed. */
-  async #run(edge: Edge, lead: Plan, { members, removes, origin }: Work): Promise<void> {
+  async #run(edge: Edge, lead: Plan, { members, removes, plans, origin }: Work): Promise<void> {
     const { store, runs, instance, clock } = this.#parts
     const begun = await store.transaction((session) =>
       begin(
         {
           action: 'converge',
           plan: lead,
-          task: { edge: edge.server, removes },
+          task: { edge: edge.server, removes, removedPlans: plans },
           members: members.filter(({ host }) => host !== lead.host),
           orphans: removes,
           origin,
@@ -228,10 +256,9 @@ export class Converge {
   }
 
   /** The plan under which the run is kept in the books: that of an exposure or, if there is none, of an entry that goes. */
-  async #leadOf(edge: Edge, members: readonly Exposure[], removes: readonly string[]): Promise<Plan | undefined> {
-    const [first] = members
-    const entry = first ?? (await edge.list()).find(({ host }) => host === removes[0])
-    return entry?.planId === undefined ? undefined : this.#parts.store.findPlan(entry.planId)
+  async #leadOf({ members: [first], removes: [gone = ''], plans }: Work): Promise<Plan | undefined> {
+    const planId = first?.planId ?? plans[gone]
+    return planId === undefined ? undefined : this.#parts.store.findPlan(planId)
   }
 
   /**
@@ -246,7 +273,10 @@ export class Converge {
     const lead = await this.#endedPlan()
     if (!lead) return undefined
     this.#tidied.set(edge.server, unused)
-    return this.#run(edge, lead, { members: [], removes: [], origin: BY_SCHEDULE }).then(() => undefined, shortfallOf)
+    return this.#run(edge, lead, { members: [], removes: [], plans: {}, origin: BY_SCHEDULE }).then(
+      () => undefined,
+      shortfallOf,
+    )
   }
 
   /** A plan whose host nobody exposes: a run under it claims nothing. */
@@ -255,6 +285,12 @@ export class Converge {
     for (const plan of await store.listPlans({ limit: 100 }))
       if (GONE.includes(plan.state) && !(await store.findExposure(plan.host))) return plan
     return undefined
+  }
+
+  /** What a restored store has not been confirmed of, told with the Primary. */
+  #tellWaiting(compared: ComparedEdge, exposures: ReadonlyMap<string, Exposure>): void {
+    const waiting = [...exposures.values()].flatMap(({ unconfirmed }) => unconfirmed ?? [])
+    if (waiting.length > 0) this.#tell({ ...compared, behind: [] }, restored(waiting))
   }
 
   /** Says once what the edge lacks, and once that it is in step again. */
@@ -290,6 +326,20 @@ const refusedRemoval = (doubtful: number, entries: number, limit: number): Short
     `${doubtful} of ${entries} hosts would be taken off the edge, which is more than ${Math.floor(limit)}. ` +
     `If that is right, run "${CONFIRM_REMOVAL}" on the server.`,
 })
+
+/** The command with which a person confirms the ends of a restored store. */
+const CONFIRM_RESTORED = 'drawbridge edge converge --confirm-restored'
+
+function restored(waiting: readonly Unconfirmed[]): Shortfall {
+  const count = (what: Unconfirmed) => waiting.filter((one) => one === what).length
+  const told = [
+    count('edges') > 0 &&
+      `${count('edges')} hosts were changed after the backup, or an edge cannot be read: they stay as they are until each is repaired, changed or removed.`,
+    count('end') > 0 &&
+      `${count('end')} ends are not enforced. If they are right, run "${CONFIRM_RESTORED}" on the server.`,
+  ]
+  return { cause: 'restored', sentence: `The store was restored. ${told.filter(Boolean).join(' ')}` }
+}
 
 /** Only our own server answers this, and says that it is no host. */
 const WHO = { host: EDGE_NAME, path: '/', tls: false }

@@ -53,7 +53,7 @@ export class EdgeStandings {
   /** Edges that cannot be brought into step before somebody acts. Public callers may read it, so it names no file. */
   get warnings(): readonly { readonly server: string; readonly sentence: string }[] {
     return this.all.flatMap(({ server, outOfStep }) =>
-      outOfStep && (isUnfit(outOfStep) || outOfStep.cause === 'removal_refused')
+      outOfStep && (isUnfit(outOfStep) || ['removal_refused', 'restored'].includes(outOfStep.cause))
         ? [{ server, sentence: notInStep(server, outOfStep.cause) }]
         : [],
     )

@@ -18,6 +18,7 @@ import { hostHistory } from './migrations/0014-host-history.ts'
 import { mutes } from './migrations/0015-mutes.ts'
 import { eventsByHost } from './migrations/0016-events-by-host.ts'
 import { planNetwork } from './migrations/0017-plan-network.ts'
+import { unconfirmed } from './migrations/0018-unconfirmed.ts'
 import type { Schema } from './schema.ts'
 
 /**
@@ -44,6 +45,7 @@ export const MIGRATIONS: readonly Migration[] = [
   mutes,
   eventsByHost,
   planNetwork,
+  unconfirmed,
 ]
 
 /** Upgrades the schema to the newest version in one transaction. Other instances that start at the same time wait. */

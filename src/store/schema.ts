@@ -6,6 +6,7 @@ import type { EventType } from '../model/event.ts'
 import type { PlanState } from '../model/exposure.ts'
 import type { LedgerLine } from '../model/ledger.ts'
 import type { JournalMark, Origin, Right, RunAction, RunState } from '../model/run.ts'
+import type { Unconfirmed } from './ports/exposures.ts'
 
 /** The tables after the newest migration. Times are milliseconds since 1970. Documents are JSON text. */
 export interface Schema {
@@ -73,6 +74,7 @@ export interface ExposureRow {
   receipt: string | null
   expires_at: number | null
   run_id: string | null
+  unconfirmed: Generated<Unconfirmed | null>
 }
 
 export interface RunRow {

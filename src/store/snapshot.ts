@@ -61,10 +61,25 @@ export async function writeSnapshot(
       return { storeId, epoch: { from: content.epoch, to: epoch }, tables: content.tables }
     })
     await migrate(db, engine)
+    await beginReconcile(db)
     return report
   } finally {
     await db.destroy().catch(() => undefined)
   }
+}
+
+/** More than anything appends between a backup and its restore: who follows the events has seen at most these numbers. */
+const EVENTS_AHEAD = 10_000_000
+
+/** The backup may be older than the world: nothing that it says of a host is enforced before it is confirmed, and no follower skips an event. */
+async function beginReconcile(db: Kysely<Schema>): Promise<void> {
+  await db.transaction().execute(async (writing) => {
+    await writing.updateTable('exposures').set({ unconfirmed: 'edges' }).execute()
+    await writing
+      .updateTable('audit_head')
+      .set((eb) => ({ events: eb('events', '+', EVENTS_AHEAD) }))
+      .execute()
+  })
 }
 
 async function prepare(db: Kysely<Schema>, engine: Engine, schema: number): Promise<void> {

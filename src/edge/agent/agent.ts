@@ -99,6 +99,7 @@ export function edgeAgent(parts: AgentParts): Agent {
         describe(settings, { version: parts.version, boot, present, sockets: await socketsIn(listening) }),
       examine: () => parts.examine(edge),
       verdict: ({ id }) => changes.verdictOf(id),
+      withdraw: ({ id }) => changes.withdraw(id),
       preflight: ({ host, tls }) => preflight.check(hostIn(host), tls),
       ...replacing(parts.identity),
       ...writing(edge, acceptance, preparation),

@@ -26,6 +26,7 @@ interface ChangesParts {
 export class Changes {
   readonly #parts: ChangesParts
   readonly #known = new LruCache<string, Promise<WireVerdict>>(MOST_KNOWN)
+  readonly #withdrawn = new LruCache<string, true>(MOST_KNOWN)
 
   constructor(parts: ChangesParts) {
     this.#parts = parts
@@ -42,6 +43,12 @@ export class Changes {
     return verdict
   }
 
+  /** Refuses the change if it is not entered yet. Resolves with what became of it. */
+  withdraw(id: string): Promise<WireVerdict> {
+    if (this.#known.get(id)) this.#withdrawn.set(id, true)
+    return this.verdictOf(id)
+  }
+
   async verdictOf(id: string): Promise<WireVerdict> {
     const known = this.#known.get(id)
     if (!known) {
@@ -55,7 +62,7 @@ export class Changes {
   }
 
   async #carryOut(change: WireChange, reached: (point: EdgePoint) => void): Promise<void> {
-    const { files, expected, replacesLinks, mends, fences, heldForMs } = change
+    const { id, files, expected, replacesLinks, mends, fences, heldForMs } = change
     const { edge, acceptance, clock } = this.#parts
     const endsAt = clock.monotonic() + (heldForMs ?? Number.POSITIVE_INFINITY)
     await edge.change({
@@ -70,6 +77,7 @@ export class Changes {
         return { files, expected, replacesLinks, mends }
       },
       assertHeld: () => {
+        if (this.#withdrawn.get(id)) throw GIVEN_UP
         if (clock.monotonic() >= endsAt) throw new Late()
       },
       fences,
@@ -86,10 +94,8 @@ export class Changes {
   }
 }
 
-const WITHDRAWN: WireVerdict = {
-  state: 'refused',
-  fault: { kind: 'change_invalid', sentence: 'The sender of this change has given it up.' },
-}
+const GIVEN_UP = new EdgeFault('change_invalid', 'The sender of this change has given it up.')
+const WITHDRAWN: WireVerdict = { state: 'refused', fault: { kind: GIVEN_UP.kind, sentence: GIVEN_UP.message } }
 
 /** Every host that a change touches has one fence: without it, a run that another one has overtaken would go unseen. */
 function assertFenced(touched: readonly string[], fences: WireChange['fences']): void {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { placesOf } from '../config/gathered.ts'
 import { isAdopted, isOutside, isReleased, isSecret } from '../config/layout.ts'
-import { type EdgeChange, EdgeFault, type EdgeFile, type EdgePoint, type EdgeProposal } from '../contract.ts'
+import { type EdgeChange, EdgeFault, type EdgeFile, type EdgePoint, type EdgeProposal, isFenced } from '../contract.ts'
 import type { Fences } from '../files/fences.ts'
 import { faultOf, hashOfFound } from '../files/files.ts'
 import { assertExpected, type Replaced } from '../files/replace.ts'
@@ -228,18 +228,15 @@ export class GenerationEngine {
    * members that are left if one of them may not go on, or if somebody has edited a file meanwhile: then nothing has changed.
    */
   async #enter(proposed: readonly Proposed[], staged: Staged, turn: Turn): Promise<'entered' | readonly Proposed[]> {
-    const { folder, fences, present, reload, installReleased, prepareSites } = this.#parts
+    const { folder, present, reload } = this.#parts
     reach(proposed, 'staged')
     const former = present.number
-    const unfenced = passing(proposed, ({ member: { work } }) => fences.claim(work.fences).assertNewest())
-    if (unfenced.length < proposed.length) return unfenced
-    await fences.claim(proposed.flatMap(({ member }) => member.work.fences ?? [])).record()
-    const files = proposed.flatMap(({ change }) => change.files)
-    const released = await installReleased(files.filter(({ path }) => isReleased(path)))
-    const sites = await prepareSites(files.filter(({ path }) => isAdopted(path))).catch((error: unknown) => {
-      released.takeBack()
+    const outside = await this.#claim(proposed).catch(async (error: unknown) => {
+      await discard(staged)
       throw error
     })
+    if (Array.isArray(outside)) return outside
+    const { released, sites } = outside
     await Promise.allSettled([turn, ...proposed.map(({ member }) => member.work)].map((held) => held.ensureHeld?.()))
     // From here to the rename nothing waits.
     const ready = this.#ready(proposed, turn)
@@ -269,6 +266,28 @@ export class GenerationEngine {
     this.#served.push(...proposed.map(({ member }) => member))
     this.#forgetOld(staged.number, former)
     return 'entered'
+  }
+
+  /** Claims the hosts, and writes what lies outside the generation. Resolves with the members that are left if a newer run has one. */
+  async #claim(proposed: readonly Proposed[]): Promise<{ released: Replaced; sites: SiteChange } | Proposed[]> {
+    const { fences, installReleased, prepareSites } = this.#parts
+    const newest = () => passing(proposed, ({ member: { work } }) => fences.claim(work.fences).assertNewest())
+    const unfenced = newest()
+    if (unfenced.length < proposed.length) return unfenced
+    try {
+      await fences.claim(proposed.flatMap(({ member }) => member.work.fences ?? [])).record()
+    } catch (error) {
+      // One of them was overtaken while the claim was written: the others go on without it.
+      if (isFenced(error)) return newest()
+      throw error
+    }
+    const files = proposed.flatMap(({ change }) => change.files)
+    const released = await installReleased(files.filter(({ path }) => isReleased(path)))
+    const sites = await prepareSites(files.filter(({ path }) => isAdopted(path))).catch((error: unknown) => {
+      released.takeBack()
+      throw error
+    })
+    return { released, sites }
   }
 
   /** See refresh.ts. False if there is nothing to change. */

@@ -4,7 +4,7 @@ import { untilAborted } from '../../primitives/abort.ts'
 import { parsePath } from '../config/layout.ts'
 import { EdgeFault, type EdgeFile, type EdgeProposal } from '../contract.ts'
 import type { WireVerdict } from '../wire/verbs.ts'
-import { type AgentClient, agentFault, NoAnswer } from './agent-client.ts'
+import { type AgentClient, agentFault, NoAnswer, UnknownVerb } from './agent-client.ts'
 
 /** How often a change is proposed again because others have changed the same files at the same time. */
 const PROPOSALS = 6
@@ -22,7 +22,14 @@ const MARGIN_MS = 50
 export async function changeThrough(client: AgentClient, proposal: EdgeProposal): Promise<void> {
   for (let proposed = 1; ; proposed += 1) {
     proposal.signal?.throwIfAborted()
-    const verdict = await untilAborted(sendOnce(client, proposal), proposal.signal)
+    const id = randomBytes(16).toString('hex')
+    const verdict = await untilAborted(sendOnce(client, proposal, id), proposal.signal).catch(
+      async (error: unknown) => {
+        // Whoever undoes the run must see what stands in the end.
+        if (proposal.signal?.aborted) await withdraw(client, id)
+        throw error
+      },
+    )
     if (verdict.state === 'done') return
     if (verdict.state === 'refused') {
       // Somebody else's edit is refused by the proposal itself.
@@ -37,9 +44,8 @@ export async function changeThrough(client: AgentClient, proposal: EdgeProposal)
   }
 }
 
-async function sendOnce(client: AgentClient, proposal: EdgeProposal): Promise<WireVerdict> {
+async function sendOnce(client: AgentClient, proposal: EdgeProposal, id: string): Promise<WireVerdict> {
   const { files, expected, replacesLinks = false, mends = false } = await proposal.propose()
-  const id = randomBytes(16).toString('hex')
   const fences = proposal.fences ?? (await presentFences(client, files))
   await proposal.ensureHeld?.()
   proposal.assertHeld()
@@ -69,6 +75,13 @@ async function sendOnce(client: AgentClient, proposal: EdgeProposal): Promise<Wi
     return verdictOf(client, id, error, proposal.signal)
   }
 }
+
+/** Resolves when the change is entered, or cannot be any more; also where the agent does not answer: its lease ends it there. */
+const withdraw = (client: AgentClient, id: string): Promise<unknown> =>
+  client
+    .call('withdraw', { id })
+    .catch((error: unknown) => (error instanceof UnknownVerb ? client.call('verdict', { id }) : undefined))
+    .catch(() => undefined)
 
 /** A person who restores a backup has no run. What newer runs change meanwhile is refused to him as to every other. */
 async function presentFences(client: AgentClient, files: readonly EdgeFile[]): Promise<readonly HostFence[]> {

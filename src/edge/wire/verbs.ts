@@ -72,6 +72,8 @@ export const VERBS = {
   change: verb(shape.Change, Nothing, { asked: large, limitMs: CHANGE_MS }),
   /** What became of a change. One that has not arrived is refused when it does. */
   verdict: verb(closed({ id: Type.String({ pattern: '^[0-9a-f]{32}$' }) }), shape.Verdict, { limitMs: 20_000 }),
+  /** The same, and one that is not entered yet is refused. An older agent does not know this verb. */
+  withdraw: verb(closed({ id: Type.String({ pattern: '^[0-9a-f]{32}$' }) }), shape.Verdict, { limitMs: 20_000 }),
   'try-out': verb(shape.EdgeFiles, Nothing, { asked: large }),
   'forget-tried': verb(Nothing, Nothing),
 

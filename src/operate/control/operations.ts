@@ -65,6 +65,7 @@ const OPERATIONS = {
     await confirmRemoval(going, parts)
     return null
   }),
+  confirmRestored: operation(nothing, async (_, { converge }) => ({ hosts: await converge.confirmRestored() })),
   exposedNames: operation(nothing, async (_, parts) => ({
     names: await exposedNames(parts),
     services: await otherServices(parts),

@@ -86,6 +86,13 @@ export async function begin(beginning: Beginning, session: BeginSession): Promis
   const refused = free.flatMap(({ host: member }) => (claims.has(member) ? [] : (byHost.get(member) ?? [])))
   for (const { name } of refused) byHost.delete(hostOfLease(name))
   await session.releaseLeases(refused)
+  for (const orphan of orphans) {
+    const further = byHost.get(orphan)
+    // It may have been exposed again since it was found on the edge.
+    if (!further || further === lease || !(await session.findExposure(orphan))) continue
+    byHost.delete(orphan)
+    await session.releaseLeases([further])
+  }
   const leases = [lease, ...[...byHost.values()].filter((further) => further !== lease)]
   await session.insertRun(run)
   await session.appendJournal({ runId, at, step: 'run', mark: 'intent', image: task }, fence)

@@ -1,4 +1,12 @@
-import { type Afters, coversHost, type FileHash, type Receipt, receiptOf, renewedReceipt } from '../../model/receipt.ts'
+import {
+  type Afters,
+  coversHost,
+  type FileHash,
+  type Receipt,
+  receiptOf,
+  renewedReceipt,
+  rewrittenReceipt,
+} from '../../model/receipt.ts'
 import { hostOfLease, type RunTask } from '../../model/run.ts'
 import type { Lease } from '../../store/ports/leases.ts'
 import type { StoreSession } from '../../store/ports/store.ts'
@@ -51,6 +59,7 @@ export async function bookExposures(
       return
     }
     case 'repair':
+      await session.confirmExposures([host], 'edges')
       await session.setExposureReceipt(host, planId, repairedReceipt(task, afters, exposure?.receipt), fence)
       return
     case 'renew':
@@ -64,6 +73,17 @@ export async function bookExposures(
       if (action === 'remove') await session.deleteMute(host)
       if (holder !== planId) await session.movePlan(holder, ['applied'], 'released')
   }
+}
+
+/** `entry`: what a converge wrote on the Primary. Without it the Secondary has caught up. Undefined: the receipt stays. */
+function convergedReceipt(
+  receipt: Receipt,
+  entry: readonly FileHash[] | undefined,
+  former: string | undefined,
+): Receipt | undefined {
+  if (entry) return rewrittenReceipt(receipt, entry, former)
+  const { formerTexts, ...kept } = receipt
+  return formerTexts && kept
 }
 
 /** How many receipts are made before they are written, and others get the event loop. */
@@ -80,7 +100,7 @@ async function bookMembers(
   const filesAfter = renewedFiles(afters.proxy?.files ?? [])
   const receiptAfter = (host: string, receipt: Receipt): Receipt | undefined => {
     const entry = afters.proxy?.entries?.[host]
-    if (run.action === 'converge') return entry && { ...receipt, files: entry }
+    if (run.action === 'converge') return convergedReceipt(receipt, entry, afters.proxy?.formerTexts?.[host])
     if (!coversHost(afters.certificate?.names ?? [], host)) return undefined
     return renewedReceipt(receipt, filesAfter(host, receipt.files), afters)
   }

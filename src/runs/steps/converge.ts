@@ -1,10 +1,11 @@
-import type { Edge, EdgeFile, SiteCertificate } from '../../edge/contract.ts'
+import type { Edge, EdgeFile, SiteCertificate, StandingEntry } from '../../edge/contract.ts'
 import type { Plan } from '../../model/exposure.ts'
 import type { ChosenCertificate, FileHash } from '../../model/receipt.ts'
 import type { RunGuard } from '../../model/run.ts'
 import type { Step } from '../engine/step.ts'
 import { hashOf } from '../file-hash.ts'
 import { siteOf } from './context.ts'
+import { digestsOn, isEditedEntry } from './entry-digest.ts'
 import type { Member } from './renew.ts'
 
 interface ConvergeParts {
@@ -13,6 +14,8 @@ interface ConvergeParts {
   readonly members: readonly Member[]
   /** The hosts that go, as far as nobody else changes them. Undefined: those of the run that have no exposure. */
   readonly removes: readonly string[] | undefined
+  /** The plans of their entries. Undefined: whatever stands there. */
+  readonly removedPlans: Readonly<Record<string, string>> | undefined
   readonly guard: RunGuard
   /** Whether no other run may have to put back what it changed. */
   readonly isAlone: () => Promise<boolean>
@@ -30,22 +33,28 @@ export function convergeStep({
   isPrimary,
   members,
   removes,
+  removedPlans,
   guard,
   isAlone,
   findPlan,
   pairOf,
   reached,
 }: ConvergeParts): Step<'proxy', null> {
-  const filesOf = async ({ planId, receipt: { certificate } }: Member): Promise<readonly EdgeFile[]> => {
+  const filesOf = async (member: Member, entry: StandingEntry | undefined): Promise<readonly EdgeFile[]> => {
+    const { host, planId, receipt } = member
     const plan = await findPlan(planId)
     if (!plan) return []
-    return edge.filesFor({ ...siteOf(plan), certificate: certificate && (await pairOf(certificate)) })
+    const pair = receipt.certificate && (await pairOf(receipt.certificate))
+    if (!isPrimary && entry && (await isEditedEntry(edge, entry, receipt, findPlan)))
+      return pair && entry.planId === planId ? edge.certificateFiles(host, pair) : []
+    return edge.filesFor({ ...siteOf(plan), certificate: pair })
   }
   return {
     name: 'proxy',
     before: async () => null,
     do: async () => {
       const entries: Record<string, readonly FileHash[]> = {}
+      const formerTexts: Record<string, string> = {}
       await edge.change({
         ...guard,
         reached,
@@ -54,11 +63,16 @@ export function convergeStep({
           const orphans = guard.fences
             .map(({ host }) => host)
             .filter((host) => !exposed.has(host) && (removes?.includes(host) ?? true))
-          const files: EdgeFile[] = (await Promise.all(orphans.map((host) => edge.filesWithout(host)))).flat()
+          const standing = new Map((await edge.list()).map((entry) => [entry.host, entry]))
+          // What another plan has put there since it was found stays.
+          const named = orphans.filter((host) => !removedPlans || standing.get(host)?.planId === removedPlans[host])
+          const files: EdgeFile[] = (await Promise.all(named.map((host) => edge.filesWithout(host)))).flat()
           if (members.length + orphans.length === 0 && (await isAlone()))
             files.push(...(await edge.unusedCertificates()))
           for (const member of members) {
-            const own = await filesOf(member)
+            const former = isPrimary ? await formerText(edge, member, findPlan) : undefined
+            if (former !== undefined) formerTexts[member.host] = former
+            const own = await filesOf(member, standing.get(member.host))
             entries[member.host] = own.map(hashOf)
             files.push(...own)
           }
@@ -67,8 +81,20 @@ export function convergeStep({
         },
       })
       // Receipts tell of the Primary's files.
-      return isPrimary ? { files: [], entries } : { files: [] }
+      return isPrimary ? { files: [], entries, formerTexts } : { files: [] }
     },
     undo: async () => undefined,
   }
+}
+
+/** What the Primary had until now, if that is not what it gets. */
+async function formerText(
+  edge: Edge,
+  { planId, receipt }: Member,
+  findPlan: ConvergeParts['findPlan'],
+): Promise<string | undefined> {
+  const plan = await findPlan(planId)
+  if (!plan) return undefined
+  const { standing, rendered } = await digestsOn(edge, plan, receipt)
+  return standing === rendered ? undefined : standing
 }

@@ -97,6 +97,7 @@ function intoStep({ parts, run, primary, task, members, guard, pairOf, proxy }: 
     isPrimary: edge === primary,
     members,
     removes: task.removes,
+    removedPlans: task.removedPlans,
     guard,
     isAlone: () => parts.isAlone(run.runId),
     pairOf,

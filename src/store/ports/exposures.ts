@@ -14,10 +14,18 @@ export interface Exposure {
   readonly expiresAt?: number | undefined
   /** The run that changes the exposure. Until it has ended, no other run may begin. */
   readonly runId?: string | undefined
+  /** What nobody has confirmed since the store was restored from a backup. */
+  readonly unconfirmed?: Unconfirmed | undefined
 }
 
 /** Which plan shall hold the host, and under which fence it is written. */
 export type ExposureClaim = Pick<Exposure, 'host' | 'planId' | 'fence'>
+
+/**
+ * `edges`: the edges may have newer runs of the host than the store, so the service does nothing with it by itself. `end`: the edges were
+ * compared; whether the end was moved since the backup is known to nobody but its owner, so it is not enforced.
+ */
+export type Unconfirmed = 'edges' | 'end'
 
 /**
  * Live exposures, at most one per host. Methods that take a fence change nothing and resolve with false when the
@@ -35,7 +43,7 @@ export interface ExposureStore {
   deleteExposure(host: string, planId: string, fence: number): Promise<boolean>
   /** Exposures with a host greater than `after`, ordered by host, at most `limit`. `eachExposure` reads all of them. */
   listExposures(page: { readonly after: string; readonly limit: number }): Promise<Exposure[]>
-  /** The applied exposures with `expiresAt` <= `now`, the earliest end first. */
+  /** The applied exposures with `expiresAt` <= `now` that is confirmed, the earliest end first. */
   exposuresDue(now: number): Promise<Exposure[]>
   /** Sets or clears the end. False when the plan does not hold the host. */
   setExposureExpiry(host: string, planId: string, expiresAt: number | undefined): Promise<boolean>
@@ -56,6 +64,8 @@ export interface ExposureStore {
   claimExposure(host: string, planId: string, runId: string, fence: number): Promise<boolean>
   /** The same for many exposures, with one statement for every 200 of them. Resolves with the hosts that were claimed. */
   claimExposures(given: readonly ExposureClaim[], runId: string): Promise<ReadonlySet<string>>
+  /** Confirms what `unconfirmed` says: `edges` leaves the end of those that have one to be confirmed, `end` leaves nothing. */
+  confirmExposures(hosts: readonly string[], what: Unconfirmed): Promise<void>
   /** All exposures that a run has claimed, ordered by host. */
   exposuresOf(runId: string): Promise<Exposure[]>
   /** Gives all claims of a run to another run, or ends them. */

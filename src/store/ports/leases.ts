@@ -20,6 +20,8 @@ export interface LeaseStore {
   takeLeases(names: readonly string[], holder: string, now: number, ttlMs: number): Promise<readonly Lease[]>
   /** The lease as it is held now. Undefined when it is free or has expired. */
   findLease(name: string, now: number): Promise<Lease | undefined>
+  /** The newest fence of each of these names that was ever leased, held or not. */
+  lastFences(names: readonly string[]): Promise<ReadonlyMap<string, number>>
   /**
    * Extends leases, with one statement for every 200 of them. Resolves with the names of the leases that were extended.
    * The others are lost: they were released, or they expired and were taken again. Repeatable.

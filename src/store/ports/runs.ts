@@ -19,6 +19,8 @@ export interface RunStore {
   findRun(runId: string): Promise<Run | undefined>
   /** All runs of a plan, oldest first. */
   runsOf(planId: string): Promise<Run[]>
+  /** All runs that were begun for this host, oldest first. */
+  runsOfHost(host: string): Promise<Run[]>
   /** The progress of the newest run of each plan, read with one statement for all plans. */
   newestRuns(planIds: readonly string[]): Promise<RunProgress[]>
   /** All runs that are still running, oldest first. */

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type Selectable, sql } from 'kysely'
 import { decodeReceipt } from '../../model/receipt.ts'
 import { slicesOf } from '../../primitives/slices.ts'
 import type { Exposure, ExposureClaim, ExposureStore } from '../ports/exposures.ts'
@@ -36,6 +36,7 @@ const readsIn = (db: Kysely<Schema>): Reads => ({
       .selectAll()
       .where('state', '=', 'applied')
       .where('expires_at', '<=', now)
+      .where('unconfirmed', 'is', null)
       .orderBy('expires_at')
       .orderBy('host')
       .execute()
@@ -136,7 +137,7 @@ const endsIn = (db: Kysely<Schema>): Ends => ({
   async prolongExposure(host, planId, expiresAt) {
     const { numUpdatedRows } = await db
       .updateTable('exposures')
-      .set({ expires_at: expiresAt })
+      .set({ expires_at: expiresAt, unconfirmed: null })
       .where('host', '=', host)
       .where('plan_id', '=', planId)
       .where('state', '=', 'applied')
@@ -152,6 +153,7 @@ const endsIn = (db: Kysely<Schema>): Ends => ({
         ...{ plan_id: planId, state, fence, since },
         receipt: receipt === undefined ? null : JSON.stringify(receipt),
         expires_at: expiresAt ?? null,
+        unconfirmed: null,
       })
       .where('host', '=', host)
       .where('plan_id', '=', former)
@@ -161,7 +163,10 @@ const endsIn = (db: Kysely<Schema>): Ends => ({
   },
 })
 
-type RunClaims = Pick<ExposureStore, 'claimExposure' | 'claimExposures' | 'exposuresOf' | 'passClaims'>
+type RunClaims = Pick<
+  ExposureStore,
+  'claimExposure' | 'claimExposures' | 'confirmExposures' | 'exposuresOf' | 'passClaims'
+>
 
 const runClaimsIn = (db: Kysely<Schema>): RunClaims => ({
   async claimExposure(host, planId, runId, fence) {
@@ -187,6 +192,15 @@ const runClaimsIn = (db: Kysely<Schema>): RunClaims => ({
       for (const { host } of found.rows) claimed.add(host)
     }
     return claimed
+  },
+
+  async confirmExposures(hosts, what) {
+    for (const some of slicesOf(hosts, SLICE_SIZE)) {
+      const waiting = () => db.updateTable('exposures').where('host', 'in', some).where('unconfirmed', 'is not', null)
+      await waiting().set({ unconfirmed: 'end' }).where('expires_at', 'is not', null).execute()
+      const rest = waiting().set({ unconfirmed: null })
+      await (what === 'end' ? rest : rest.where('expires_at', 'is', null)).execute()
+    }
   },
 
   async exposuresOf(runId) {
@@ -226,7 +240,7 @@ const runClaimsIn = (db: Kysely<Schema>): RunClaims => ({
   },
 })
 
-const toExposure = (row: ExposureRow): Exposure => ({
+const toExposure = (row: Selectable<ExposureRow>): Exposure => ({
   host: row.host,
   planId: row.plan_id,
   state: row.state,
@@ -235,4 +249,5 @@ const toExposure = (row: ExposureRow): Exposure => ({
   ...(row.receipt !== null && { receipt: decodeReceipt(JSON.parse(row.receipt), row.host) }),
   ...(row.expires_at !== null && { expiresAt: row.expires_at }),
   ...(row.run_id !== null && { runId: row.run_id }),
+  ...(row.unconfirmed !== null && { unconfirmed: row.unconfirmed }),
 })

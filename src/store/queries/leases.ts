@@ -23,6 +23,15 @@ export const leasesIn = (db: Kysely<Schema>): LeaseStore => ({
     return row && toLease(row)
   },
 
+  async lastFences(names) {
+    const fences = new Map<string, number>()
+    for (const slice of slicesOf(names, SLICE_SIZE)) {
+      const rows = await db.selectFrom('leases').select(['name', 'fence']).where('name', 'in', slice).execute()
+      for (const { name, fence } of rows) fences.set(name, fence)
+    }
+    return fences
+  },
+
   async renewLeases(leases, now, ttlMs) {
     const renewed = new Set<string>()
     for (const slice of slicesOf(leases, SLICE_SIZE)) {

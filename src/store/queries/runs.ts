@@ -8,6 +8,7 @@ type Runs = Pick<
   | 'insertRun'
   | 'findRun'
   | 'runsOf'
+  | 'runsOfHost'
   | 'newestRuns'
   | 'unfinishedRuns'
   | 'rolledBackApplies'
@@ -28,6 +29,12 @@ export const runsIn = (db: Kysely<Schema>): Runs => ({
 
   async runsOf(planId) {
     const rows = await oldestFirst(db).where('plan_id', '=', planId).execute()
+    return rows.map(toRun)
+  },
+
+  async runsOfHost(host) {
+    const plans = db.selectFrom('plans').select('plan_id').where('host', '=', host)
+    const rows = await db.selectFrom('runs').selectAll().where('plan_id', 'in', plans).orderBy('fence').execute()
     return rows.map(toRun)
   },
 

@@ -229,6 +229,24 @@ describe('a change with fences', () => {
     expect([...at.present.keysOf('backends')].toSorted()).toEqual(['a.lab.test', 'b.lab.test', 'c.lab.test'])
   })
 
+  test('is left out alone, too, when it is overtaken while its claim is written', async () => {
+    const others = ['a', 'b', 'c'].map((name) => at.change([entryOf(`${name}.lab.test`)]))
+    const whileWritten = whenAt('staged', () => queueMicrotask(overtake))
+    await expect(under(1, whileWritten)).rejects.toMatchObject(FENCED)
+    await Promise.all(others)
+    expect([...at.present.keysOf('backends')].toSorted()).toEqual(['a.lab.test', 'b.lab.test', 'c.lab.test'])
+    expect(at.generations()).toContain(at.present.number)
+    expect(Math.max(...at.generations())).toBe(at.present.number)
+    expect(readdirSync(join(at.folder, '.staging'))).toEqual([])
+  })
+
+  test('leaves no staged generation when what lies outside it cannot be written', async () => {
+    const fault = new EdgeFault('write_failed', 'The disk is full.')
+    using full = await startEngine({ prepareSites: () => Promise.reject(fault) })
+    await expect(full.change([file])).rejects.toBe(fault)
+    expect(full.generations()).toEqual([1])
+  })
+
   test('records its fence before the generation is entered, also when no file changes', async () => {
     const recorded: unknown[] = []
     const beforeSwap = () =>

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Plan } from '../../../src/model/exposure.ts'
-import { BY_SCHEDULE, type RunAction } from '../../../src/model/run.ts'
+import { BY_SCHEDULE, hostLease, type RunAction } from '../../../src/model/run.ts'
 import { begin } from '../../../src/runs/engine/begin.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
@@ -47,4 +47,19 @@ test('a host that an unfinished run has claimed is not changed, although no leas
   await store.claimExposure(plan.host, plan.planId, 'run_of_another', 1)
   await expect(begun('repair', plan)).rejects.toMatchObject({ code: 'plan_busy' })
   expect(await store.findExposure(plan.host)).toMatchObject({ runId: 'run_of_another' })
+})
+
+test('a converge takes no lease of a host that is exposed again', async () => {
+  const [plan, again] = [await applied(), await applied()]
+  const { leases } = await store.transaction((session) =>
+    begin(
+      {
+        ...{ action: 'converge', plan, orphans: [again.host, 'gone.lab.test'], origin: BY_SCHEDULE },
+        ...{ instance: 'me', leaseMs: 30_000, at: AT },
+      },
+      session,
+    ),
+  )
+  expect(leases.map(({ name }) => name)).toEqual([hostLease(plan.host), hostLease('gone.lab.test')])
+  expect(await store.findLease(hostLease(again.host), AT)).toBeUndefined()
 })

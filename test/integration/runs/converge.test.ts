@@ -1,93 +1,25 @@
+import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { AuditTrail } from '../../../src/audit/trail.ts'
-import type { Edge, EdgeAnswer, EdgeFile, EdgeProposal, StandingEntry } from '../../../src/edge/contract.ts'
-import { hashOf } from '../../../src/edge/files/files.ts'
+import type { EdgeAnswer } from '../../../src/edge/contract.ts'
 import { localEdge } from '../../../src/edge/local.ts'
-import type { Plan } from '../../../src/model/exposure.ts'
-import type { StrayLines } from '../../../src/model/host-status.ts'
+import type { Plan, PlanState } from '../../../src/model/exposure.ts'
 import { receiptOf } from '../../../src/model/receipt.ts'
-import type { HostFence, RunGuard } from '../../../src/model/run.ts'
-import { systemClock } from '../../../src/primitives/clock.ts'
-import { Converge } from '../../../src/runs/converge.ts'
+import { hostLease, type Run, type RunAction } from '../../../src/model/run.ts'
+import type { Converge, ConvergeParts } from '../../../src/runs/converge.ts'
 import { EdgeStandings } from '../../../src/runs/edge-standings.ts'
-import { type Carried, Runs } from '../../../src/runs/engine/runs.ts'
 import { convergeStep } from '../../../src/runs/steps/converge.ts'
-import { createLog } from '../../../src/runtime/log.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
+import { convergeOn } from '../../support/converge.ts'
+import { FakeEdge, pathOf } from '../../support/edge/fake-edge.ts'
 import { debianSite, startOwnNginx } from '../../support/edge/own-nginx.ts'
 import { appliedPlan, newRun } from '../../support/saga.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
 const AT = 1_000_000
-const pathOf = (host: string) => `entries/${host}`
 const loadPair = async () => {
   throw new Error('No host here has a certificate.')
-}
-
-/** A stand-in for an edge, which makes every change. Its entries are the ids of plans, after the text of a version. */
-class FakeEdge {
-  readonly server: string
-  readonly texts = new Map<string, string>()
-  readonly fences: HostFence[] = []
-  readonly unused: EdgeFile[] = []
-  /** How this version writes. */
-  version = 'v1'
-  /** What stands in a block of this edge alone. */
-  listen = ''
-  changes = 0
-  readonly stray: StrayLines[] = []
-  answer: EdgeAnswer = { kind: 'no_answer', reason: 'unknown_host' }
-  ask: Edge['ask'] = async () => this.answer
-
-  constructor(server: string) {
-    this.server = server
-  }
-
-  put(host: string, planId: string, version = this.version): void {
-    this.texts.set(pathOf(host), `${version} ${planId}${this.listen}`)
-  }
-
-  get hosts(): string[] {
-    return [...this.texts.keys()].map((path) => path.slice('entries/'.length))
-  }
-
-  get edge(): Edge {
-    const { server, texts } = this
-    const entry = (path: string, text: string): StandingEntry => {
-      const [, planId] = /^v\d (\S+)/.exec(text) ?? []
-      return { host: path.slice('entries/'.length), planId, certificate: undefined, isInLayout: true }
-    }
-    const standIn: Partial<Edge> = {
-      server,
-      prepare: async () => undefined,
-      assertValid: async () => undefined,
-      ask: (question) => this.ask(question),
-      generation: async () => String(this.changes),
-      stray: async () => [...this.stray],
-      listens: async () => [...this.listen.matchAll(/listen (\S+);/g)].flatMap(([, at]) => at ?? []),
-      list: async () => [...texts].map(([path, text]) => entry(path, text)),
-      fencesOf: async (hosts) => this.fences.filter(({ host }) => hosts.includes(host)),
-      hashFiles: async (paths) => paths.map((path) => ({ path, hash: hashOf(texts.get(path) ?? null) })),
-      filesFor: async ({ host, planId }) => [
-        { path: pathOf(host), content: `${this.version} ${planId}${this.listen}`, secret: false },
-      ],
-      isCertificateFile: () => false,
-      read: async (paths) => paths.map((path) => ({ path, content: texts.get(path) ?? null, secret: false })),
-      filesWithout: async (host) => [{ path: pathOf(host), content: null, secret: false }],
-      unusedCertificates: async () => this.unused,
-      change: (proposal) => this.#change(proposal),
-    }
-    return standIn as Edge
-  }
-
-  async #change({ propose }: EdgeProposal): Promise<void> {
-    this.changes += 1
-    for (const { path, content } of (await propose()).files)
-      if (content === null) this.texts.delete(path)
-      else this.texts.set(path, content)
-  }
 }
 
 const folders: ReturnType<typeof tempFolder>[] = []
@@ -109,35 +41,8 @@ afterEach(async () => {
   for (const folder of folders.splice(0)) folder[Symbol.dispose]()
 })
 
-async function stepsFor({ run, task }: Carried, guard: RunGuard) {
-  const isPrimary = task.edge === primary.server
-  const members = (await store.exposuresOf(run.runId)).flatMap(({ host, planId, receipt }) =>
-    receipt ? [{ host, planId, receipt }] : [],
-  )
-  return [
-    convergeStep({
-      ...{ isPrimary, members, removes: task.removes, guard, pairOf: loadPair },
-      edge: (isPrimary ? primary : secondary).edge,
-      isAlone: async () => true,
-      findPlan: (planId) => store.findPlan(planId),
-      reached: () => undefined,
-    }),
-  ]
-}
-
-function newConverge(): Converge {
-  const common = { store, log: createLog('silent', []), instance: 'me', clock: { ...systemClock, now: () => AT } }
-  const runs = new Runs({
-    ...{ ...common, stepsFor, trail: new AuditTrail(store), leaseMs: 30_000 },
-    raiseFences: async () => undefined,
-    renewedFiles: () => (_host, former) => former,
-    crashPoint: () => undefined,
-    publish: (_host, commit) => commit(),
-  })
-  const edges = { primary: primary.edge, secondary: secondary.edge }
-  const placeOf = (server: string) => `192.168.45.${server}:80`
-  return new Converge({ ...common, ...edges, runs, standings, loadPair, placeOf })
-}
+const newConverge = (limits: Pick<ConvergeParts, 'mostHosts'> = {}): Converge =>
+  convergeOn({ store, primary, secondary, standings, loadPair, now: () => AT, ...limits })
 
 /** One look at both edges. Resolves with why the Secondary is not in step. */
 async function look(converge = newConverge()): Promise<string | undefined> {
@@ -163,6 +68,27 @@ async function removed(epoch?: number): Promise<string> {
   secondary.put(host, planId)
   if (epoch !== undefined) primary.fences.push({ host, epoch, number: 1 })
   return host
+}
+
+/** A run that has ended, of an earlier plan than the one of `of`. */
+async function earlierRun(of: Run, action: RunAction, state: PlanState): Promise<Plan> {
+  const id = randomBytes(13).toString('hex')
+  const later = await store.findPlan(of.planId)
+  if (!later) throw new Error('The plan is not stored.')
+  const plan = { ...later, planId: `plan_${id}`, digest: id, state }
+  await store.insertPlan(plan)
+  const { finishedAt: _end, ...run } = { ...of, runId: `run_${id}`, planId: plan.planId, action, fence: 0 }
+  await store.insertRun({ ...run, state: 'running' })
+  await store.finishRun(run.runId, 'succeeded', AT, 0)
+  return plan
+}
+
+/** Gives the host's lease a number, as a run does. */
+async function leased(host: string, times: number): Promise<void> {
+  for (let i = 0; i < times; i += 1) {
+    const lease = await store.takeLease(hostLease(host), 'a run', AT, 1_000)
+    if (lease) await store.releaseLease(lease)
+  }
 }
 
 const several = <T>(count: number, make: () => Promise<T>) => Promise.all(Array.from({ length: count }, make))
@@ -199,6 +125,54 @@ describe('the Secondary', () => {
     const hosts = await several(many, () => removed(epoch))
     expect(await look()).toBe('removal_refused')
     expect(secondary.hosts.toSorted()).toEqual(hosts.toSorted())
+  })
+
+  test('loses hosts that were updated and then removed while it was away', async () => {
+    const epoch = await store.epoch()
+    for (let i = 0; i < 5; i += 1) {
+      const run = await newRun(store, 'remove')
+      await store.finishRun(run.runId, 'succeeded', AT, 1)
+      await store.movePlan(run.planId, ['removing'], 'removed')
+      const former = await earlierRun(run, 'apply', 'replaced')
+      await earlierRun(run, 'update', 'removed')
+      secondary.put(run.host, former.planId)
+      primary.fences.push({ host: run.host, epoch, number: 1 })
+    }
+    expect([await look(), secondary.hosts]).toEqual([undefined, []])
+  })
+
+  test('keeps hosts that are newer than the store: it neither loses nor overwrites them', async () => {
+    const gone = await removed(await store.epoch())
+    const { host } = await exposed()
+    for (const each of [gone, host]) {
+      await leased(each, 1)
+      primary.fences.push({ host: each, epoch: await store.epoch(), number: 2 })
+    }
+    expect([await look(), secondary.hosts, secondary.changes]).toEqual([undefined, [gone], 0])
+    expect(standings.of('73')?.unknown.toSorted()).toEqual([gone, host].toSorted())
+    for (const each of [gone, host]) await leased(each, 1)
+    expect([await look(newConverge()), secondary.hosts]).toEqual([undefined, [host]])
+  })
+
+  test('keeps a host that was applied again after it was found there', async () => {
+    const epoch = await store.epoch()
+    const [gone, ...hosts] = [await removed(epoch), await removed(epoch)]
+    // Between the look and the run, one of them is applied by a new plan.
+    let calls = 0
+    secondary.beforeRun = async () => {
+      calls += 1
+      if (calls !== 2) return
+      for (const host of hosts) {
+        const id = randomBytes(13).toString('hex')
+        const [former] = (await store.listPlans({ limit: 100 })).filter((plan) => plan.host === host)
+        if (!former) throw new Error('The plan is not stored.')
+        await store.insertPlan({ ...former, planId: `plan_${id}`, digest: id, state: 'applied' })
+        await store.insertExposure({ host, planId: `plan_${id}`, state: 'applied', fence: 2, since: AT })
+        secondary.put(host, `plan_${id}`)
+      }
+    }
+    await look()
+    expect([gone, ...secondary.hosts]).toEqual([expect.any(String), ...hosts])
   })
 
   test('keeps hosts that the store does not know, and entries that others wrote', async () => {
@@ -287,8 +261,67 @@ test('what is written again on the Primary, as after a rebuild, is written again
   expect(secondary.texts.get(pathOf(opened.host))).toBe(furtherPort)
 })
 
+test('what a new version writes again reaches a Secondary that was away then, also after a restart', async () => {
+  for (const edge of [primary, secondary])
+    edge.listen = `\n  listen 192.168.45.${edge.server}:80;\n  file /etc/${edge.server}/users;`
+  const [ours, edited] = [await exposed(), await exposed()]
+  for (const { host, planId } of [ours, edited]) secondary.put(host, planId)
+  const byHand = `${secondary.texts.get(pathOf(edited.host))} by hand`
+  secondary.texts.set(pathOf(edited.host), byHand)
+  secondary.answer = { kind: 'no_answer', reason: 'refused' }
+  for (const version of ['v2', 'v3']) {
+    for (const edge of [primary, secondary]) edge.version = version
+    expect(await look(newConverge())).toBe('away')
+  }
+  secondary.answer = { kind: 'no_answer', reason: 'unknown_host' }
+  expect(await look(newConverge())).toBeUndefined()
+  expect(secondary.texts.get(pathOf(ours.host))).toBe(`v3 ${ours.planId}${secondary.listen}`)
+  expect(secondary.texts.get(pathOf(edited.host))).toBe(byHand)
+  const { changes } = secondary
+  await look(newConverge())
+  expect(secondary.changes).toBe(changes)
+})
+
+test('an edit on the Secondary stays when the host has got another plan meanwhile', async () => {
+  const [ours, edited] = [await exposed(), await exposed()]
+  for (const { host, planId } of [ours, edited]) {
+    const id = randomBytes(13).toString('hex')
+    const plan = await store.findPlan(planId)
+    if (!plan) throw new Error('The plan is not stored.')
+    const former = { ...plan, planId: `plan_${id}`, digest: id, state: 'replaced' } as const
+    await store.insertPlan(former)
+    secondary.put(host, former.planId)
+  }
+  const byHand = `${secondary.texts.get(pathOf(edited.host))} by hand`
+  secondary.texts.set(pathOf(edited.host), byHand)
+  expect(await look()).toBeUndefined()
+  expect(secondary.texts.get(pathOf(ours.host))).toBe(`v1 ${ours.planId}`)
+  expect(secondary.texts.get(pathOf(edited.host))).toBe(byHand)
+})
+
+test('no message grows with the number of hosts', async () => {
+  const hosts = (await several(5, exposed)).map(({ host }) => host)
+  const epoch = await store.epoch()
+  await several(5, () => removed(epoch))
+  expect(await look(newConverge({ mostHosts: 2 }))).toBeUndefined()
+  expect(secondary.hosts.toSorted()).toEqual(hosts.toSorted())
+  expect([secondary.changes, secondary.mostFiles]).toEqual([3, 4])
+})
+
+test('a run removes no entry of another plan than it was told', async () => {
+  secondary.put('again.lab.test', 'plan_2')
+  await stepFor(['again.lab.test'], { 'again.lab.test': 'plan_1' })
+  expect(secondary.hosts).toEqual(['again.lab.test'])
+})
+
 test('a run removes no host but those that it was told to', async () => {
   for (const host of ['told.lab.test', 'other.lab.test']) secondary.put(host, 'plan_1')
+  await stepFor(['told.lab.test'])
+  expect(secondary.hosts).toEqual(['other.lab.test'])
+})
+
+/** The step of a run that has the leases of all hosts on the Secondary. */
+async function stepFor(removes: readonly string[], removedPlans?: Readonly<Record<string, string>>): Promise<void> {
   const fences = secondary.hosts.map((host) => ({ host, epoch: 1, number: 1 }))
   const guard = {
     assertHeld: () => undefined,
@@ -298,11 +331,10 @@ test('a run removes no host but those that it was told to', async () => {
     signal: new AbortController().signal,
   }
   const step = convergeStep({
-    ...{ edge: secondary.edge, isPrimary: false, members: [], removes: ['told.lab.test'], guard, pairOf: loadPair },
+    ...{ edge: secondary.edge, isPrimary: false, members: [], removes, removedPlans, guard, pairOf: loadPair },
     isAlone: async () => true,
     findPlan: async () => undefined,
     reached: () => undefined,
   })
   await step.do(null, {}, async () => undefined)
-  expect(secondary.hosts).toEqual(['other.lab.test'])
-})
+}

@@ -1,6 +1,8 @@
 import { expect, test, vi } from 'vitest'
 import { Changes } from '../../../src/edge/agent/changes.ts'
 import { type EdgeChange, EdgeFault, type EdgeProposal } from '../../../src/edge/contract.ts'
+import type { AgentClient } from '../../../src/edge/remote/agent-client.ts'
+import { changeThrough } from '../../../src/edge/remote/remote-change.ts'
 import type { WireChange } from '../../../src/edge/wire/verbs.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
 
@@ -89,4 +91,46 @@ test('a change of a host is made only under one fence of that host', async () =>
     expect(await verdict).toMatchObject({ state: 'refused', fault: { kind: 'change_invalid' } })
   expect(made).toEqual([])
   expect(await under('4', fence)).toEqual({ state: 'done' })
+})
+
+test('a change that its sender gives up while it waits is not entered, and one that is entered is told so', async () => {
+  const { changes, made, go } = agent()
+  const verdict = changes.carryOut(asked('1'), nothing)
+  const withdrawn = changes.withdraw('1')
+  go()
+  expect([await verdict, await withdrawn]).toMatchObject([{ state: 'refused' }, { state: 'refused' }])
+  expect(made).toEqual([])
+  expect(await changes.carryOut(asked('2'), nothing)).toEqual({ state: 'done' })
+  expect(await changes.withdraw('2')).toEqual({ state: 'done' })
+})
+
+test('a sender that gives a change up withdraws it, and goes on when its verdict is there', async () => {
+  const { changes, made, go } = agent()
+  const arrived = Promise.withResolvers<void>()
+  const client = {
+    ...{ server: '73', clock: systemClock },
+    change: (change: WireChange) => {
+      arrived.resolve()
+      return changes.carryOut(change, nothing)
+    },
+    call: async (verb: string, { id }: { id: string }) => {
+      const verdict = verb === 'withdraw' ? changes.withdraw(id) : changes.verdictOf(id)
+      go()
+      return verdict
+    },
+  } as unknown as AgentClient
+  const ending = new AbortController()
+  const changing = changeThrough(client, {
+    propose: async () => ({ files: [], expected: [] }),
+    assertHeld: () => undefined,
+    fences: [],
+    signal: ending.signal,
+  })
+  await arrived.promise
+  const fault = new Error('The run was undone.')
+  ending.abort(fault)
+  await expect(changing).rejects.toBe(fault)
+  go()
+  await Promise.resolve()
+  expect(made).toEqual([])
 })

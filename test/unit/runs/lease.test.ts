@@ -77,6 +77,7 @@ test('the lock of an edge is held during the work, and neither held nor renewed 
       takeLease: async (name) => lease(name),
       takeLeases: async (names) => names.map((name) => lease(name)),
       findLease: async () => undefined,
+      lastFences: async () => new Map(),
       renewLeases: async (leases) => {
         calls.push('renew')
         return new Set(leases.map(({ name }) => name))
