@@ -7,6 +7,7 @@ import { reloadOnChange } from '../http/certificate-reload.ts'
 import { formatEndpoint } from '../model/address.ts'
 import type { Clock, Timer } from '../primitives/clock.ts'
 import type { DutyName, DutyReport } from '../runs/duties.ts'
+import { endWithin, ownProcess } from '../runtime/ending.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Store } from '../store/ports/store.ts'
 import { acceptsAdminToken } from '../usecases/policy.ts'
@@ -127,13 +128,14 @@ export async function serve(service: Service & OperationParts, config: Config, r
   ]
   const address = `${tls ? 'https' : 'http'}://${formatEndpoint(config.listen)}`
   log.info({ event: 'service_started', address, flow: config.flow }, `Drawbridge listens on ${address}.`)
-  const signal = await Promise.race([endSignal(), lost.promise])
+  const signal = await Promise.race([ownProcess.ended(), lost.promise])
   if (signal !== 'SIGTERM' && signal !== 'SIGINT') process.exitCode = 1
   log.info(
     { event: 'shutdown_started', signal },
     'Drawbridge is shutting down; running requests are finished, new requests are refused.',
   )
-  endWithin(SHUTDOWN_MS, service)
+  // Otherwise its leases would be renewed for ever.
+  endWithin(SHUTDOWN_MS, { log, clock, exit: ownProcess.exit })
   reloader.stop()
   stopWatching()
   for (const stop of loops) stop()
@@ -146,7 +148,7 @@ export async function serve(service: Service & OperationParts, config: Config, r
   await trail.finish(clock.now())
   await presence?.stop()
   await store.close()
-  endWithin(CLOSE_MS, service)
+  endWithin(CLOSE_MS, { log, clock, exit: ownProcess.exit })
 }
 
 /** Runs that were begun for another instance are taken up when their begin is told, and at regular times. */
@@ -204,22 +206,4 @@ function every(
     stopped = true
     timer.cancel()
   }
-}
-
-/** Ends the process even if a run, the store or a connection hangs. Otherwise its leases would be renewed forever. */
-function endWithin(limitMs: number, { log, clock }: Pick<Service, 'log' | 'clock'>): void {
-  const end = () => {
-    log.error(
-      { event: 'shutdown_overdue', seconds: limitMs / 1000 },
-      'Shutdown did not finish in time; the process ends now. The next start recovers unfinished runs.',
-    )
-    process.exit(1)
-  }
-  clock.after(limitMs, end, { ref: false })
-}
-
-function endSignal(): Promise<string> {
-  return new Promise((end) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => end(signal))
-  })
 }

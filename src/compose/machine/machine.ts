@@ -134,8 +134,9 @@ export const edgeMachine: EdgeMachine = {
     const { createLog } = await import('../../runtime/log.ts')
     const { composeAgent } = await import('./agent.ts')
     const { runAgent } = await import('../../operate/edge/run.ts')
+    const { ownProcess } = await import('../../runtime/ending.ts')
     const log = createLog(config.log.level, [])
-    await runAgent(composeAgent(config, log), log)
+    await runAgent(composeAgent(config, log), log, ownProcess)
   },
 
   async enroll(config, at, confirm) {

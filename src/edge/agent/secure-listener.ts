@@ -23,6 +23,7 @@ export class SecureListener {
   #told = ''
   #edition = 0
   #timer: Timer | undefined
+  #isClosed = false
 
   constructor(parts: Omit<ServerParts, 'refusalOf'>, identity: AgentIdentity, at: Endpoint) {
     this.#parts = parts
@@ -38,12 +39,14 @@ export class SecureListener {
         if (error.message !== this.#told) onFault(error)
         this.#told = error.message
       })
-      this.#timer = this.#parts.clock.after(LOOK_MS, look)
+      // A look that was under way when it closed: another one would keep the process alive for ever.
+      if (!this.#isClosed) this.#timer = this.#parts.clock.after(LOOK_MS, look)
     }
     void look()
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true
     this.#timer?.cancel()
     if (this.#server) await closeServer(this.#server, this.#parts.clock)
   }
@@ -64,6 +67,7 @@ export class SecureListener {
         server.once('error', reject).listen(this.#at.port, this.#at.address, resolve),
       )
       this.#server = server
+      if (this.#isClosed) await closeServer(server, this.#parts.clock)
     }
     this.#stamp = stamp
     this.#told = ''

@@ -71,7 +71,7 @@ export async function closeServer(server: Server | SecureServer, clock: Clock): 
   await promise.finally(() => timer.cancel())
 }
 
-const CLOSE_MS = 20_000
+const CLOSE_MS = 7_000
 
 interface Budget {
   take(bytes: number): boolean

@@ -1,4 +1,5 @@
 import type { Clock } from '../../primitives/clock.ts'
+import { endWithin, type OwnProcess } from '../../runtime/ending.ts'
 import type { Log } from '../../runtime/log.ts'
 
 /** An agent that owns its edge's folder and does not listen yet. */
@@ -21,10 +22,13 @@ interface Listening {
 /** nginx may be started after the agent, or be repaired while it runs. */
 const PREPARE_EVERY_MS = 10_000
 
+/** The process ends this long after the signal, even if something hangs. The next start finishes or takes back a change that it cuts off. */
+const SHUTDOWN_MS = 9_000
+
 /** Listens until SIGTERM or SIGINT. nginx goes on serving without the agent. */
-export async function runAgent(agent: RunningAgent, log: Log): Promise<void> {
+export async function runAgent(agent: RunningAgent, log: Log, own: OwnProcess): Promise<void> {
   const { server, listen, release } = agent
-  const ended = endSignal()
+  const ended = own.ended()
   const stopped = new AbortController()
   const prepared = prepareUntilDone(agent, log, stopped.signal)
   const { places, close } = await listen()
@@ -37,6 +41,7 @@ export async function runAgent(agent: RunningAgent, log: Log): Promise<void> {
     { event: 'edge_agent_stopping', server, signal },
     'The agent is shutting down; changes under way are finished.',
   )
+  endWithin(SHUTDOWN_MS, { log, clock: agent.clock, exit: own.exit })
   stopped.abort()
   await close()
   await prepared
@@ -55,10 +60,4 @@ async function prepareUntilDone({ server, prepare, clock }: RunningAgent, log: L
     }
     await clock.sleep(PREPARE_EVERY_MS, { signal })
   }
-}
-
-function endSignal(): Promise<string> {
-  return new Promise((end) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => end(signal))
-  })
 }
