@@ -1,16 +1,17 @@
 import type { Command } from 'commander'
 import { UsageError, withExample } from '../../terminal/declare.ts'
 import { print, standardOutput } from '../../terminal/print.ts'
+import type { Screen } from '../../terminal/screen.ts'
 import { type ApiOptions, apiClient, ownName, withApiOptions } from '../api-client.ts'
 import { EXIT } from '../exit-codes.ts'
-import type { Act, Comparison } from '../exposures.ts'
+import type { Act, Comparison } from '../file/exposures.ts'
 import { type OwnerOptions, withOwner } from '../ownership.ts'
 
 export function addExport(program: Command): void {
   const command = withApiOptions(program.command('export'))
     .description('print all exposures as YAML, for import, diff -f and apply -f')
     .action(async (options: ApiOptions) => {
-      const { readExposed } = await import('../exposures.ts')
+      const { readExposed } = await import('../file/exposures.ts')
       const { exposuresText } = await import('../../config/exposures-file.ts')
       const exposures = (await readExposed(await apiClient(options))).map(({ planId: _, ...listed }) => listed)
       print({ body: { exposures }, lines: () => [exposuresText(exposures).trimEnd()] }, options.json)
@@ -42,12 +43,14 @@ export const withFile = (command: Command): Command =>
     .option('-f, --file <file>', 'a YAML file of exposures, as export prints it')
     .option('--prune', 'with -f: also remove exposures that are not in the file')
 
-/** `drawbridge diff -f`: shows what an apply of the file would do. */
+/** `drawbridge diff -f`: shows what an apply of the file would do, and what of it would be refused. */
 export async function diffFile(file: string, { prune = false, json, ...options }: FileOptions): Promise<void> {
-  const { comparisonLines } = await import('../views/exposures.ts')
-  const { comparison } = await compareWith(file, options)
-  const exitCode = countOf(comparison, prune) === 0 ? EXIT.ok : EXIT.differs
-  print({ body: comparison, lines: (screen) => comparisonLines(comparison, prune, screen), exitCode }, json)
+  const { comparisonLines, refusedLines } = await import('../views/exposures.ts')
+  const { comparison, api } = await compareWith(file, options)
+  const { acts, refused } = await actsOf(comparison, prune, api)
+  const exitCode = refused[0]?.exitCode ?? (acts.length === 0 ? EXIT.ok : EXIT.differs)
+  const lines = (screen: Screen) => [...comparisonLines(comparison, prune, screen), ...refusedLines(refused, screen)]
+  print({ body: { ...comparison, refused }, lines, exitCode }, json)
 }
 
 /** `drawbridge apply -f`: shows the same, asks, and makes it so. */
@@ -56,11 +59,17 @@ export async function applyFile(file: string, options: FileOptions): Promise<voi
   await perform(comparison, options, api)
 }
 
-const countOf = ({ create, change, surplus }: Comparison, prune: boolean): number =>
-  create.length + change.length + (prune ? surplus.length : 0)
+/** What is to be done, with plans that the service has made for it, and what of it the service refuses. */
+async function actsOf(comparison: Comparison, prune: boolean, api: Api) {
+  const { actsFor } = await import('../file/exposures.ts')
+  const { foreseen } = await import('../file/foreseen.ts')
+  const policy = await api.policy()
+  const acts = actsFor(api, policy.zones, prune ? comparison : { ...comparison, surplus: [] })
+  return { acts, refused: await foreseen(acts, policy, api.clock) }
+}
 
 async function compareWith(file: string, options: ApiOptions) {
-  const { compare, readExposed } = await import('../exposures.ts')
+  const { compare, readExposed } = await import('../file/exposures.ts')
   const { readExposures } = await import('../../config/exposures-file.ts')
   const listed = inFile(() => readExposures(file))
   const api = await apiClient(options)
@@ -76,20 +85,27 @@ function inFile<T>(read: () => T): T {
   }
 }
 
-/** Performs all acts one after the other. Stops at the first that fails, and says what was done and what was not. */
+/**
+ * Performs all acts one after the other, unless the service would refuse one of them: then nothing is changed. Stops at the first that
+ * fails, and says what was done and what was not.
+ */
 async function perform(
   comparison: Comparison,
   { prune = false, json, ...options }: FileOptions,
   api: Api,
 ): Promise<void> {
-  const { actsFor } = await import('../exposures.ts')
-  const { comparisonLines, doneLine } = await import('../views/exposures.ts')
+  const { comparisonLines, doneLine, refusedLines } = await import('../views/exposures.ts')
   const { confirmOthers } = await import('../ownership.ts')
   const { otherOwner } = await import('../../client/owner-of.ts')
   const screen = standardOutput()
   if (!json) screen.print(...comparisonLines(comparison, prune, screen))
-  const { zones } = await api.policy()
-  const acts = actsFor(api, zones, prune ? comparison : { ...comparison, surplus: [] })
+  const { acts, refused } = await actsOf(comparison, prune, api)
+  const [first] = refused
+  if (first) {
+    const count = `Nothing was changed: ${refused.length} of ${acts.length} changes cannot be made.`
+    const lines = (shown: Screen) => [...refusedLines(refused, shown), count]
+    return print({ body: { done: [], refused }, lines, exitCode: first.exitCode }, json)
+  }
   const done: Act[] = []
   if (acts.length > 0) {
     const me = await ownName(options.owner, process.env)

@@ -1,5 +1,6 @@
 import type { Screen } from '../../terminal/screen.ts'
-import type { Act, Comparison } from '../exposures.ts'
+import type { Act, Comparison } from '../file/exposures.ts'
+import type { Refused } from '../file/foreseen.ts'
 
 /** What would be created, changed in place and removed. `prunes`: whether what is not in the file would be removed. */
 export function comparisonLines(
@@ -24,6 +25,17 @@ export function comparisonLines(
   const counts = `${create.length} to create, ${change.length} to change, ${prunes ? surplus.length : 0} to remove, ${same} the same.`
   return [...lines, counts]
 }
+
+const REFUSED = { create: 'exposed', change: 'changed', remove: 'removed' } as const
+
+/** What the service would refuse, and what to do about it. */
+export const refusedLines = (refused: readonly Refused[], screen: Screen): string[] =>
+  refused.map(({ verb, host, detail, nextAction }) =>
+    [
+      `${screen.paint('bad', '!')} ${host}  cannot be ${REFUSED[verb]}: ${detail}`,
+      ...(nextAction ? [nextAction] : []),
+    ].join(' '),
+  )
 
 const DONE = { create: 'Exposed', change: 'Changed', remove: 'Removed' } as const
 

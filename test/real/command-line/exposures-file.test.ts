@@ -104,13 +104,21 @@ describe('a file of exposures', () => {
     expect((await call('export')).stdout).toContain('/?changed')
   })
 
-  test('stops at the first host that is refused, with the exit code of the refusal', async () => {
-    write([entry('fifth'), entry('sick', { server: 253 }), entry('sixth')])
-    const { code, stderr } = await call('apply', '-f', file, '--yes')
-    expect(code).toBe(4)
-    expect(stderr).toContain('Failed at sick.lab.test. Done: 1 of 3. Not done: sick.lab.test, sixth.lab.test.')
-    expect(await answers('fifth')).toBe(200)
-    expect(await answers('sixth')).not.toBe(200)
+  test('changes nothing if one host would be refused; diff says the same, with the exit code of the refusal', async () => {
+    write([entry('fifth'), entry('sick', { server: 253 }), entry('sixth'), entry('far', { host: 'far.else.test' })])
+    const expected = /^! sick\.lab\.test {2}cannot be exposed: .+$/m
+    const diff = await call('diff', '-f', file)
+    expect(diff).toMatchObject({ code: 4, stdout: expect.stringMatching(expected) })
+    const applying = await call('apply', '-f', file, '--yes')
+    expect(applying).toMatchObject({ code: 4, stdout: expect.stringMatching(expected) })
+    expect(applying.stdout).toContain('! far.else.test  cannot be exposed: ')
+    expect(applying.stdout).toContain('Nothing was changed: 2 of 4 changes cannot be made.')
+    expect([await answers('fifth'), await answers('sixth')].includes(200)).toBe(false)
+    const told = JSON.parse((await call('apply', '-f', file, '--yes', '--json')).stdout)
+    expect(told).toMatchObject({
+      done: [],
+      refused: [{ verb: 'create', host: 'sick.lab.test' }, { host: 'far.else.test' }],
+    })
   })
 
   test.each([

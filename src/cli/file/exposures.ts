@@ -1,9 +1,10 @@
-import type { ExposureOptions, Plan } from '../client/bodies.ts'
-import type { DrawbridgeClient } from '../client/client.ts'
-import type { ListedExposure } from '../config/exposures-file.ts'
-import { changedWords, optionWords } from '../model/options/words.ts'
-import { UsageError } from '../terminal/declare.ts'
-import { splitHost } from './exposure-options.ts'
+import type { ExposureOptions, Plan } from '../../client/bodies.ts'
+import type { DrawbridgeClient } from '../../client/client.ts'
+import { Refusal } from '../../client/refusal.ts'
+import type { ListedExposure } from '../../config/exposures-file.ts'
+import { changedWords, optionWords } from '../../model/options/words.ts'
+import { UsageError } from '../../terminal/declare.ts'
+import { splitHost } from '../exposure-options.ts'
 
 /** An exposure of the service, as a file would list it. */
 export interface Exposed extends ListedExposure {
@@ -106,6 +107,8 @@ export interface Act {
   readonly host: string
   /** The owner of the exposure that is changed or removed. Undefined: nobody, or a new exposure. */
   readonly owner?: string | undefined
+  /** Asks the service whether it can be done, and changes nothing. Rejects as `perform` would. */
+  readonly prepare: () => Promise<unknown>
   readonly perform: () => Promise<unknown>
 }
 
@@ -115,8 +118,37 @@ export function actsFor(
   zones: readonly string[],
   { create, change, surplus }: Comparison,
 ): Act[] {
-  const apply = async (wanted: ListedExposure, replaces?: string) => {
-    const { host, server, port, health, tls, expiresAt, options } = wanted
+  return [
+    ...create.map((each): Act => ({ verb: 'create', host: each.host, ...applying(api, zones, each) })),
+    ...change.map(
+      ({ wanted, now }): Act => ({
+        verb: 'change',
+        host: now.host,
+        owner: now.owner,
+        ...applying(api, zones, wanted, now.planId),
+      }),
+    ),
+    ...surplus.map(
+      ({ host, owner, planId }): Act => ({
+        verb: 'remove',
+        host,
+        owner,
+        prepare: () => assertRemovable(api, host, planId),
+        perform: () => api.removePlan(planId),
+      }),
+    ),
+  ]
+}
+
+function applying(
+  api: DrawbridgeClient,
+  zones: readonly string[],
+  wanted: ListedExposure,
+  replaces?: string,
+): Pick<Act, 'prepare' | 'perform'> {
+  const { host, server, port, health, tls, expiresAt, options } = wanted
+  let planId: string | undefined
+  const prepare = async () => {
     const lifetime = expiresAt === undefined ? {} : { expiresIn: Math.ceil((expiresAt - api.clock.now()) / 1000) }
     const request = {
       ...splitHost(host, zones),
@@ -128,21 +160,22 @@ export function actsFor(
       ...labelsOf(wanted),
       ...(options && { options: options as ExposureOptions }),
     }
-    const { planId } = await api.plan(replaces === undefined ? request : { ...request, replaces })
-    await api.applyPlan(planId)
+    const made = await api.plan(replaces === undefined ? request : { ...request, replaces })
+    planId = made.planId
+    return made.planId
   }
-  return [
-    ...create.map((each): Act => ({ verb: 'create', host: each.host, perform: () => apply(each) })),
-    ...change.map(
-      ({ wanted, now }): Act => ({
-        verb: 'change',
-        host: now.host,
-        owner: now.owner,
-        perform: () => apply(wanted, now.planId),
-      }),
-    ),
-    ...surplus.map(
-      ({ host, owner, planId }): Act => ({ verb: 'remove', host, owner, perform: () => api.removePlan(planId) }),
-    ),
-  ]
+  const perform = async () =>
+    api.applyPlan(planId ?? (await prepare())).catch(async (error: unknown) => {
+      // The other hosts took their time, and may have changed what this plan has seen.
+      if (!(error instanceof Refusal) || !['plan_expired', 'plan_stale'].includes(error.code)) throw error
+      return api.applyPlan(await prepare())
+    })
+  return { prepare, perform }
+}
+
+async function assertRemovable(api: DrawbridgeClient, host: string, planId: string): Promise<void> {
+  const { state } = await api.getPlan(planId)
+  if (state === 'applied') return
+  const next = state === 'blocked' ? `Run: drawbridge resolve ${planId} --config FILE` : 'Wait until its run has ended.'
+  throw new UsageError(`The plan of ${host} is ${state} and not applied. ${next}`)
 }
