@@ -1,10 +1,19 @@
-import { closeSync, constants, fchmodSync, fchownSync, fsync, openSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fdatasync,
+  fsync,
+  fsyncSync,
+  openSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { promisify } from 'node:util'
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants
-const fsyncOf = promisify(fsync)
 
 export interface FileOwner {
   readonly uid: number
@@ -29,7 +38,7 @@ export async function createFile(
     writeFileSync(descriptor, content)
     // By the descriptor: the path may lead to another file by now.
     if (owner) fchownSync(descriptor, owner.uid, owner.gid)
-    if (durable) await fsyncOf(descriptor)
+    if (durable) await syncFile(descriptor, path)
   } catch (error) {
     rmSync(path, { force: true })
     // The error of a call with a descriptor does not name the file.
@@ -48,7 +57,7 @@ export async function createFileInBackground(path: string, content: string, mode
   try {
     await file.chmod(mode)
     await file.writeFile(content)
-    await file.sync()
+    await syncFile(file.fd, path)
   } catch (error) {
     await rm(path, { force: true })
     throw error instanceof Error ? Object.assign(error, { path }) : error
@@ -74,7 +83,52 @@ export async function replaceFile(path: string, content: string, mode: number): 
 /** After this resolves, all files created, renamed or removed in the folder before survive a power loss as they are. */
 export async function syncFolder(path: string): Promise<void> {
   const descriptor = openSync(path, O_RDONLY | O_DIRECTORY)
-  await fsyncOf(descriptor).finally(() => closeSync(descriptor))
+  await syncFile(descriptor, path).finally(() => closeSync(descriptor))
+}
+
+/** What the disk did not take. `path`: the file or the folder. */
+interface LostWrites {
+  readonly path: string
+  readonly reason: string
+}
+
+let onLost: (lost: LostWrites) => void = () => undefined
+
+/**
+ * Called when the disk has refused what was written, before the write rejects. The kernel may forget such pages and report success to the
+ * next call, so a program that runs for long has to end then. A command only fails.
+ */
+export function whenWritesAreLost(call: (lost: LostWrites) => void): void {
+  onLost = call
+}
+
+/** Others say that nothing was tried, such as EINVAL of a file system that cannot. */
+const LOSSES = ['EIO', 'ENOSPC', 'EDQUOT']
+
+function told(error: NodeJS.ErrnoException, path: string): NodeJS.ErrnoException {
+  if (LOSSES.includes(error.code ?? '')) onLost({ path, reason: error.code ?? '' })
+  // The error of a call with a descriptor does not name the file.
+  return Object.assign(error, { path })
+}
+
+type Sync = (descriptor: number, done: (error: NodeJS.ErrnoException | null) => void) => void
+
+const syncWith = (call: Sync, descriptor: number, path: string): Promise<void> =>
+  new Promise((resolve, reject) => call(descriptor, (error) => (error ? reject(told(error, path)) : resolve())))
+
+/** After this resolves, what was written to the file or the folder survives a power loss. Nothing else in the program calls fsync. */
+export const syncFile = (descriptor: number, path: string): Promise<void> => syncWith(fsync, descriptor, path)
+
+/** The same for the content alone. */
+export const syncContent = (descriptor: number, path: string): Promise<void> => syncWith(fdatasync, descriptor, path)
+
+/** The same where nothing may happen in between. */
+export function syncFileNow(descriptor: number, path: string): void {
+  try {
+    fsyncSync(descriptor)
+  } catch (error) {
+    throw error instanceof Error ? told(error, path) : error
+  }
 }
 
 /** The error code of the system, such as ENOSPC. */

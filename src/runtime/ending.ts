@@ -1,4 +1,5 @@
 import type { Clock } from '../primitives/clock.ts'
+import { whenWritesAreLost } from '../primitives/durable-file.ts'
 import type { Log } from './log.ts'
 
 /** What a program that runs for long needs of its process. */
@@ -6,6 +7,8 @@ export interface OwnProcess {
   /** Resolves with the signal that asks it to end. */
   readonly ended: () => Promise<string>
   readonly exit: (code: number) => void
+  /** Ends at once, as by a power loss: nothing is closed, and nothing more is written. */
+  readonly kill: () => void
 }
 
 export const ownProcess: OwnProcess = {
@@ -14,6 +17,7 @@ export const ownProcess: OwnProcess = {
       for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => end(signal))
     }),
   exit: (code) => process.exit(code),
+  kill: () => process.kill(process.pid, 'SIGKILL'),
 }
 
 interface Ending {
@@ -32,4 +36,18 @@ export function endWithin(limitMs: number, { log, clock, exit }: Ending): void {
     exit(1)
   }
   clock.after(limitMs, end, { ref: false })
+}
+
+/**
+ * From now on the process ends when the disk refuses what was written. An orderly exit would close the database, and so copy into it from a
+ * write-ahead log that may not be on the disk. The service manager starts it again, and the start reads what the disk has.
+ */
+export function endOnLostWrites(log: Log, { kill }: Pick<OwnProcess, 'kill'>): void {
+  whenWritesAreLost(({ path, reason }) => {
+    log.fatal(
+      { event: 'writes_lost', path, reason },
+      `The disk did not take what was written to ${path} (${reason}). The process ends now, and its next start recovers. Check the disk.`,
+    )
+    kill()
+  })
 }

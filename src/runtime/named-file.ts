@@ -1,7 +1,7 @@
 import { constants, statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { createFile, errorCode, syncFolder } from '../primitives/durable-file.ts'
+import { createFile, errorCode, syncFile, syncFolder } from '../primitives/durable-file.ts'
 import { firstOfOthers, isRootsAlone, partsOf } from './path-owners.ts'
 
 const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
@@ -44,7 +44,7 @@ export class NamedFile {
   /** Makes what root has created durable, and closes it. */
   async finish(): Promise<void> {
     for (const handle of [this.#file, this.#folder]) {
-      await handle?.sync()
+      if (handle) await syncFile(handle.fd, this.path)
       await handle?.close()
     }
   }

@@ -18,6 +18,7 @@ export const machine: Machine = {
     const { createLog } = await import('../../runtime/log.ts')
     const { serve } = await import('../../operate/serve.ts')
     const { Reloader } = await import('../../operate/reload.ts')
+    const { endOnLostWrites, ownProcess } = await import('../../runtime/ending.ts')
     const { loadConfig } = await import('../../config/config.ts')
     const { LiveConfig } = await import('../../config/live.ts')
     claimStateFolder(config.stateDir)
@@ -27,6 +28,7 @@ export const machine: Machine = {
     // The secrets of former configurations stay in the list: what runs may still use them.
     const secrets = secretsOf(config)
     const log = createLog(config.log.level, secrets)
+    endOnLostWrites(log, ownProcess)
     const reloader = new Reloader({
       ...{ live, log },
       read: () => loadConfig(file, process.env),
@@ -134,8 +136,9 @@ export const edgeMachine: EdgeMachine = {
     const { createLog } = await import('../../runtime/log.ts')
     const { composeAgent } = await import('./agent.ts')
     const { runAgent } = await import('../../operate/edge/run.ts')
-    const { ownProcess } = await import('../../runtime/ending.ts')
+    const { endOnLostWrites, ownProcess } = await import('../../runtime/ending.ts')
     const log = createLog(config.log.level, [])
+    endOnLostWrites(log, ownProcess)
     await runAgent(composeAgent(config, log), log, ownProcess)
   },
 

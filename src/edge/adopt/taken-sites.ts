@@ -4,7 +4,6 @@ import {
   chownSync,
   closeSync,
   existsSync,
-  fsyncSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -15,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { createFile, replaceFile, syncFolder } from '../../primitives/durable-file.ts'
+import { createFile, replaceFile, syncFileNow, syncFolder } from '../../primitives/durable-file.ts'
 import { adoptedFile, adoptedFolder, adoptedPlace, SHADOW_PREFIX, SITE_RECORD } from '../config/layout.ts'
 import { EdgeFault, type EdgeFile } from '../contract.ts'
 import { faultOf, withEdgeFaults } from '../files/files.ts'
@@ -210,7 +209,7 @@ function replace({ file }: SiteFile, expected: string, wanted: string): () => vo
 function sync(path: string): void {
   const descriptor = openSync(path, 'r')
   try {
-    fsyncSync(descriptor)
+    syncFileNow(descriptor, path)
   } finally {
     closeSync(descriptor)
   }

@@ -3,7 +3,6 @@ import {
   closeSync,
   constants,
   fstatSync,
-  fsync,
   lstatSync,
   openSync,
   readSync,
@@ -12,16 +11,14 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { escapeText } from '../../model/escape-text.ts'
 import { epochAhead, type HostFence } from '../../model/run.ts'
-import { createFile, errorCode, syncFolder } from '../../primitives/durable-file.ts'
+import { createFile, errorCode, syncFile, syncFolder } from '../../primitives/durable-file.ts'
 import { FENCES, isHost, STAGING } from '../config/layout.ts'
 import { EdgeFault } from '../contract.ts'
 import { faultOf, notRegularFile, withEdgeFaults } from './files.ts'
 
 const { O_APPEND, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
-const fsyncOf = promisify(fsync)
 
 /** The file is written anew when it has this many lines more than twice the number of hosts. */
 const SPARE_LINES = 1_000
@@ -183,7 +180,7 @@ export class Fences {
 
   async #sync(): Promise<void> {
     const descriptor = openSync(this.#path, O_RDONLY | O_NOFOLLOW)
-    await fsyncOf(descriptor).finally(() => closeSync(descriptor))
+    await syncFile(descriptor, this.#path).finally(() => closeSync(descriptor))
   }
 
   /** Keeps one line per host. */

@@ -26,7 +26,7 @@ const PREPARE_EVERY_MS = 10_000
 const SHUTDOWN_MS = 9_000
 
 /** Listens until SIGTERM or SIGINT. nginx goes on serving without the agent. */
-export async function runAgent(agent: RunningAgent, log: Log, own: OwnProcess): Promise<void> {
+export async function runAgent(agent: RunningAgent, log: Log, own: Pick<OwnProcess, 'ended' | 'exit'>): Promise<void> {
   const { server, listen, release } = agent
   const ended = own.ended()
   const stopped = new AbortController()

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
-import { errorCode, syncFolder } from '../../primitives/durable-file.ts'
+import { errorCode, syncFile, syncFolder } from '../../primitives/durable-file.ts'
 import { existsAlready, type NamedFile } from '../../runtime/named-file.ts'
 import type { CopiedTable, RowPage, SnapshotHead } from '../../store/ports/copy.ts'
 import { BadBackup, fromFrames, toFrames } from './frames.ts'
@@ -67,7 +67,7 @@ async function writeBesideAndPublish(
   try {
     await file.chmod(0o600)
     const size = await fill(file, lines, passphrase)
-    await file.sync()
+    await syncFile(file.fd, path)
     publish(draft, path)
     await syncFolder(dirname(path))
     return size

@@ -1,9 +1,9 @@
-import { chmodSync, closeSync, constants, existsSync, fchmodSync, fdatasync, mkdirSync, openSync } from 'node:fs'
+import { chmodSync, closeSync, constants, existsSync, fchmodSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { CompiledQuery, type DatabaseConnection, SqliteDialect, SqliteDriver, type TransactionSettings } from 'kysely'
 import type { Clock } from '../../primitives/clock.ts'
-import { errorCode } from '../../primitives/durable-file.ts'
+import { errorCode, syncContent } from '../../primitives/durable-file.ts'
 import { LruCache } from '../../primitives/lru-cache.ts'
 import { retry } from '../../primitives/retry.ts'
 import { type Engine, UnusableStore } from './engine.ts'
@@ -89,9 +89,6 @@ function makePrivate(file: string): void {
   }
 }
 
-const fdatasyncOf = (descriptor: number): Promise<void> =>
-  new Promise((resolve, reject) => fdatasync(descriptor, (error) => (error ? reject(error) : resolve())))
-
 /** The file that SQLite appends every transaction to. It stays the same while the database is open. */
 class WriteAheadLog {
   readonly #path: string
@@ -102,10 +99,10 @@ class WriteAheadLog {
   }
 
   /** What was committed before survives a power loss when this resolves. */
-  async sync(): Promise<void> {
+  async flush(): Promise<void> {
     try {
       this.#descriptor ??= openSync(this.#path, constants.O_RDONLY)
-      await fdatasyncOf(this.#descriptor)
+      await syncContent(this.#descriptor, this.#path)
     } catch (error) {
       // Nothing was written yet.
       if (errorCode(error) === 'ENOENT') return
@@ -161,7 +158,7 @@ class RetryingSqliteDriver extends SqliteDriver {
       executeQuery: async (query) => {
         await this.#yieldInTime()
         const result = await this.#parts.retryWhileBusy(() => connection.executeQuery<never>(query))
-        if (!this.#isInTransaction && query.query.kind !== 'SelectQueryNode') await this.#parts.log.sync()
+        if (!this.#isInTransaction && query.query.kind !== 'SelectQueryNode') await this.#parts.log.flush()
         return result
       },
       streamQuery: (query, chunkSize) => connection.streamQuery(query, chunkSize),
@@ -197,7 +194,7 @@ class RetryingSqliteDriver extends SqliteDriver {
   /** Nobody else uses the connection until the transaction is on the disk, so nobody reads what a power loss would take back. */
   override async commitTransaction(connection: DatabaseConnection): Promise<void> {
     await super.commitTransaction(connection)
-    await this.#parts.log.sync()
+    await this.#parts.log.flush()
     this.#isInTransaction = false
   }
 
