@@ -8,6 +8,7 @@ import { formatEndpoint } from '../model/address.ts'
 import type { Clock, Timer } from '../primitives/clock.ts'
 import type { DutyName, DutyReport } from '../runs/duties.ts'
 import { endWithin, ownProcess } from '../runtime/ending.ts'
+import { listenWhenThere } from '../runtime/listen.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Store } from '../store/ports/store.ts'
 import { acceptsAdminToken } from '../usecases/policy.ts'
@@ -105,7 +106,8 @@ export async function serve(service: Service & OperationParts, config: Config, r
   })
   // Runs end before the listener closes, so that callers get an answer (503) during this time.
   app.addHook('preClose', () => housekeeping.drain(DRAIN_MS))
-  await app.listen({ host: config.listen.address, port: config.listen.port })
+  const stopping = new AbortController()
+  await listen(service, config, { signal: stopping.signal, onFault: () => lost.resolve('the loss of its port') })
   warnAboutAccess(config, log)
   monitor.start()
   webhookSender.start()
@@ -126,8 +128,6 @@ export async function serve(service: Service & OperationParts, config: Config, r
     every(LOG_LEVELS_MS, service, () => housekeeping.checkLogLevels()),
     every(config.renewal.checkEverySeconds * 1000, service, () => housekeeping.renew()),
   ]
-  const address = `${tls ? 'https' : 'http'}://${formatEndpoint(config.listen)}`
-  log.info({ event: 'service_started', address, flow: config.flow }, `Drawbridge listens on ${address}.`)
   const signal = await Promise.race([ownProcess.ended(), lost.promise])
   if (signal !== 'SIGTERM' && signal !== 'SIGINT') process.exitCode = 1
   log.info(
@@ -136,6 +136,7 @@ export async function serve(service: Service & OperationParts, config: Config, r
   )
   // Otherwise its leases would be renewed for ever.
   endWithin(SHUTDOWN_MS, { log, clock, exit: ownProcess.exit })
+  stopping.abort()
   reloader.stop()
   stopWatching()
   for (const stop of loops) stop()
@@ -149,6 +150,28 @@ export async function serve(service: Service & OperationParts, config: Config, r
   await presence?.stop()
   await store.close()
   endWithin(CLOSE_MS, { log, clock, exit: ownProcess.exit })
+}
+
+/** Renewals and all other work go on while the machine does not have the address. */
+async function listen(
+  { app, log, clock }: Service,
+  { listen: { address: host, port, tls }, flow }: Config,
+  { signal, onFault }: { readonly signal: AbortSignal; readonly onFault: () => void },
+): Promise<void> {
+  const address = `${tls ? 'https' : 'http'}://${formatEndpoint({ address: host, port })}`
+  await listenWhenThere(() => app.listen({ host, port }), {
+    ...{ clock, signal },
+    onListening: () => log.info({ event: 'service_started', address, flow }, `Drawbridge listens on ${address}.`),
+    onMissing: () =>
+      log.warn(
+        { event: 'listen_address_missing', address: host },
+        `This machine does not have the address ${host} of listen.address. Drawbridge does its other work, and listens as soon as it has.`,
+      ),
+    onFault: (error) => {
+      log.error({ event: 'listen_failed', err: error, address }, `Drawbridge cannot listen on ${address}.`)
+      onFault()
+    },
+  })
 }
 
 /** Runs that were begun for another instance are taken up when their begin is told, and at regular times. */

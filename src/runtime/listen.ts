@@ -1,0 +1,43 @@
+import type { Clock } from '../primitives/clock.ts'
+import { errorCode } from '../primitives/durable-file.ts'
+import { poll } from '../primitives/retry.ts'
+
+const PAUSES = { firstMs: 500, factor: 2, longestMs: 10_000 }
+
+interface Listening {
+  readonly onListening: () => void
+  /** Called once, when the machine does not have the address. */
+  readonly onMissing: () => void
+  /** Called when it cannot listen for another reason after the address has come. */
+  readonly onFault: (error: unknown) => void
+  readonly clock: Clock
+  /** Ends the waiting. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * Listens, or goes on trying after it has resolved while the machine does not have the address: a link, DHCP or a tunnel may come up
+ * after the program, whose other work must not wait for it. Rejects when the first try fails for another reason.
+ */
+export async function listenWhenThere(listen: () => Promise<unknown>, parts: Listening): Promise<void> {
+  const { onListening, onMissing, onFault, clock, signal } = parts
+  const isThere = async () => {
+    try {
+      await listen()
+    } catch (error) {
+      if (errorCode(error) === 'EADDRNOTAVAIL') return false
+      throw error
+    }
+    onListening()
+    return true
+  }
+  if (await isThere()) return
+  onMissing()
+  const wait = async () => {
+    await clock.sleep(PAUSES.firstMs, { signal })
+    await poll(isThere, Boolean, { ...PAUSES, clock, signal })
+  }
+  wait().catch((error: unknown) => {
+    if (!signal.aborted) onFault(error)
+  })
+}
