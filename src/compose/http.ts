@@ -20,6 +20,7 @@ import { derived } from '../primitives/derived.ts'
 import type { EdgePreparation } from '../runs/edge-preparation.ts'
 import type { EdgeStandings } from '../runs/edge-standings.ts'
 import type { Runs } from '../runs/engine/runs.ts'
+import { fullDisks } from '../runtime/disk.ts'
 import type { Log } from '../runtime/log.ts'
 import { VERSION } from '../runtime/version.ts'
 import type { Store, StoreReads } from '../store/ports/store.ts'
@@ -111,7 +112,8 @@ export function composeHttp(config: Config, parts: HttpParts): Promise<App> {
         () => true,
         () => false,
       ),
-    warnings: () => [
+    warnings: async () => [
+      ...(await fullDisks([config.stateDir, ...Object.values(config.edges).map(({ folder }) => folder)])),
       ...parts.debugLogs.warnings,
       ...parts.preparation.warnings,
       // An edge that is not prepared is told already.

@@ -83,7 +83,7 @@ export interface ServerParts {
   readonly requestCounts: RequestCountStore | undefined
   readonly isReady: () => Promise<boolean>
   /** Problems that an administrator must fix. Public callers may read them. */
-  readonly warnings: () => readonly string[]
+  readonly warnings: () => Promise<readonly string[]>
   readonly clock: Clock
   readonly log: FastifyBaseLogger
   /** Undefined: the listener uses plain HTTP. */

@@ -6,3 +6,23 @@ export const freeBytes = (folder: string): Promise<number | undefined> =>
     ({ bavail, bsize }) => bavail * bsize,
     () => undefined,
   )
+
+/** SQLite needs some pages of its log for the smallest change. */
+const LEAST_BYTES = 1024 * 1024
+
+/** A sentence for each folder whose disk is full, in bytes or in files. It is looked at anew each time, so it heals by itself. */
+export async function fullDisks(folders: readonly string[]): Promise<string[]> {
+  const sentences = await Promise.all([...new Set(folders)].map(fullDisk))
+  return sentences.filter((sentence) => sentence !== undefined)
+}
+
+async function fullDisk(folder: string): Promise<string | undefined> {
+  const found = await statfs(folder).catch(() => undefined)
+  if (!found) return undefined
+  const bytes = found.bavail * found.bsize
+  // Some file systems count no files.
+  const hasNoFiles = found.files > 0 && found.ffree === 0
+  if (bytes >= LEAST_BYTES && !hasNoFiles) return undefined
+  const left = hasNoFiles ? 'no further files' : `${Math.floor(bytes / 1024)} KiB left`
+  return `The disk of ${folder} is full (${left}), so changes are refused.`
+}

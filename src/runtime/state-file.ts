@@ -38,6 +38,10 @@ export function writeStateFile(path: string, text: string): void {
     fchmodSync(file, 0o600)
     ftruncateSync(file)
     writeFileSync(file, text)
+  } catch (error) {
+    if (errorCode(error) !== 'ENOSPC') throw error
+    // The error of a call with a descriptor does not name the file.
+    throw new Error(`${path} cannot be written (ENOSPC): its disk is full. Free space there.`)
   } finally {
     closeSync(file)
   }

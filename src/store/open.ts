@@ -124,7 +124,7 @@ function storeOn(db: Kysely<Schema>, engine: Engine): Store {
         throw new Error('The work of a transaction called the store instead of its session.')
     },
     repeat: (method) => retry(method, engine.isRolledBack, { ...ROLLED_BACK_RETRY, clock: engine.clock }),
-    map: (error) => (engine.isFailure(error) ? new StoreUnavailable(error) : error),
+    map: (error) => (engine.isFailure(error) ? new StoreUnavailable(error, engine.fullFolder?.(error)) : error),
   })
   return { ...methods, watch: (listener) => notices.watch(listener), isWatching: () => notices.isWatching() }
 }

@@ -90,7 +90,12 @@ describe('the disk of the store', () => {
     disk.fill()
     const answer = await lab.call({ path: '/api/internal/token', body: { planId } })
     expect([answer.status, answer.body.code]).toEqual([503, 'unavailable'])
+    const folder = join(lab.state, 'service')
+    expect(answer.body.detail).toContain(`the disk of ${folder} is full`)
+    const told = [expect.stringContaining(`The disk of ${folder} is full`)]
+    expect((await lab.call({ path: '/readyz' })).body).toMatchObject({ status: 'degraded', warnings: told })
     disk.free()
+    expect((await lab.call({ path: '/readyz' })).body).toEqual({ status: 'ok' })
     expect(await world(lab)).toEqual(before)
     await expectApplicable(lab, planId)
   })

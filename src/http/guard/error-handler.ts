@@ -86,7 +86,7 @@ async function recordRefusal(
     return problem
   } catch (error) {
     request.log.error({ event: 'audit_not_written', err: error }, 'The audit line of a refusal could not be written.')
-    return new Problem('unavailable', 'The store does not answer.', { retryAfter: 5 })
+    return toProblem(error instanceof StoreUnavailable ? error : new StoreUnavailable(error))
   }
 }
 

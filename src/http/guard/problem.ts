@@ -45,8 +45,7 @@ export const wrongType = (): Problem =>
 /** Converts any thrown value to a problem. Errors that are not listed here are internal errors. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
-  if (error instanceof StoreUnavailable)
-    return new Problem('unavailable', 'The store does not answer.', { retryAfter: 5 })
+  if (error instanceof StoreUnavailable) return new Problem('unavailable', error.message, { retryAfter: 5 })
   const { code, validation, statusCode } = error as Partial<FastifyError>
   if (validation) {
     const errors = fieldErrors(validation)

@@ -7,7 +7,11 @@ import { problems } from '../schemas/problem-schemas.ts'
 import { MetricsText, ReadyBody, StatusBody } from '../schemas/system-schemas.ts'
 
 /** Probes for load balancers and supervisors. They accept any Host header and have no rate limit. */
-export function systemRoutes(app: App, isReady: () => Promise<boolean>, warnings: () => readonly string[]): void {
+export function systemRoutes(
+  app: App,
+  isReady: () => Promise<boolean>,
+  warnings: () => Promise<readonly string[]>,
+): void {
   const config = { budget: 'free', anyHost: true } as const
 
   app.get(
@@ -40,7 +44,7 @@ export function systemRoutes(app: App, isReady: () => Promise<boolean>, warnings
         const sentence = 'The store does not answer, or the service is shutting down.'
         throw new Problem('unavailable', sentence, { retryAfter: 5 })
       }
-      const found = [...warnings()]
+      const found = [...(await warnings())]
       return found.length === 0 ? ({ status: 'ok' } as const) : ({ status: 'degraded', warnings: found } as const)
     },
   )

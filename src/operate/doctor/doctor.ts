@@ -2,8 +2,9 @@ import type { AcmeDirectory, CertificateInventory } from '../../certificates/con
 import type { Edge } from '../../edge/contract.ts'
 import { type ComparedEdge, hostsOutOfStep } from '../../model/host-status.ts'
 import { CONFIRM_REMOVAL } from '../../runs/converge.ts'
+import { fullDisks } from '../../runtime/disk.ts'
 import { type ExaminedAgent, type ExaminedEdge, examineAgent, examineEdge } from './edges.ts'
-import { type Finding, ok, reasonOf, warning } from './finding.ts'
+import { type Finding, fault, ok, reasonOf, warning } from './finding.ts'
 import { type ExaminedStore, examineFolder, examineReadable, examineStore, isThere } from './folders.ts'
 import { examineListener, type Listener } from './ports.ts'
 import { type ExaminedZone, examineAuthority, examineInventory, examineZone } from './zones.ts'
@@ -33,6 +34,7 @@ interface ExaminedSecondary {
 export async function examine(parts: DoctorParts): Promise<Finding[]> {
   const found = await Promise.all([
     examineFolder({ subject: 'state folder', path: parts.stateDir, mode: 0o700 }),
+    examineSpace(parts),
     examineStore(parts.store),
     ...parts.edges.map(examineEdge),
     ...parts.agents.map(examineAgent),
@@ -46,6 +48,11 @@ export async function examine(parts: DoctorParts): Promise<Finding[]> {
   const listeners: Finding[] = []
   for (const listener of parts.listeners) listeners.push(await examineListener(listener))
   return [...found.flat(), ...listeners]
+}
+
+async function examineSpace({ stateDir, edges }: Pick<DoctorParts, 'stateDir' | 'edges'>): Promise<Finding[]> {
+  const full = await fullDisks([stateDir, ...edges.map(({ folder }) => folder)])
+  return full.map((sentence) => fault('disk', sentence, 'Free space there. The service goes on by itself.'))
 }
 
 /** Applies the safe fixes and returns a line for each. The next check finds again what could not be fixed. */

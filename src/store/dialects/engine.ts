@@ -20,6 +20,8 @@ export interface Engine {
   isRolledBack(error: unknown): boolean
   /** True when the database failed. False when the statement was at fault, for example by a broken constraint. */
   isFailure(error: unknown): boolean
+  /** The folder of the store, when it failed because its disk is full. Undefined where the disk is that of a server. */
+  fullFolder?(error: unknown): string | undefined
 }
 
 /** Receives what other connections to the same database send. */

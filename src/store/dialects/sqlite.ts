@@ -30,6 +30,8 @@ export function sqliteEngine(file: string, clock: Clock): Engine {
     // It has one writer.
     isRolledBack: () => false,
     isFailure: (error) => error instanceof Database.SqliteError && !error.code.startsWith('SQLITE_CONSTRAINT'),
+    fullFolder: (error) =>
+      error instanceof Database.SqliteError && error.code === 'SQLITE_FULL' ? dirname(file) : undefined,
   }
 }
 

@@ -15,11 +15,16 @@ import type { WebhookStore } from './webhooks.ts'
 
 /**
  * The database did not answer, or could not write. The call may or may not have taken effect. `cause` may name servers
- * and is only for the log.
+ * and is only for the log. `full`: the folder whose disk has no space left.
  */
 export class StoreUnavailable extends Error {
-  constructor(cause: unknown) {
-    super('The store does not answer.', { cause })
+  constructor(cause: unknown, full?: string) {
+    super(
+      full === undefined
+        ? 'The store does not answer.'
+        : `The store cannot write: the disk of ${full} is full. Free space there.`,
+      { cause },
+    )
   }
 }
 
