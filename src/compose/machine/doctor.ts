@@ -161,6 +161,7 @@ function examinedZone(
     provider: tsig && rfc2136Provider({ zone: name, primary, ...keysOf(tsig, nextTsig), clock }),
     // A lease is renewed after a quarter of its life: three quarters of it are always left.
     clockLimitSeconds: Math.min(CHANGE_FUDGE, Math.floor((takeOverSeconds * 3) / 4) - 1),
+    clock,
   }
 }
 

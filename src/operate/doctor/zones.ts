@@ -1,5 +1,7 @@
 import type { AcmeDirectory, CertificateInventory } from '../../certificates/contract.ts'
-import type { DnsOutcome, DnsProvider, DnsReader } from '../../dns/contract.ts'
+import { type DnsOutcome, type DnsProvider, type DnsReader, isRefused, type ZoneRecord } from '../../dns/contract.ts'
+import type { Clock } from '../../primitives/clock.ts'
+import { poll } from '../../primitives/retry.ts'
 import { type Finding, fault, ok, reasonOf, warning } from './finding.ts'
 
 /** The parts of a zone that doctor checks. */
@@ -11,12 +13,20 @@ export interface ExaminedZone {
   readonly provider: DnsProvider | undefined
   /** The greatest difference of the clocks with which an apply works: a DNS update is signed for a few seconds. */
   readonly clockLimitSeconds: number
+  readonly clock: Clock
 }
 
+/** BIND tells other servers of a change after 5 s: the record of a doctor that ran just before is one. */
+const TRANSFER_PATIENCE = { firstMs: 100, factor: 2, longestMs: 1_000, withinMs: 7_000 }
+
 export async function examineZone(zone: ExaminedZone): Promise<Finding[]> {
-  const { name, servers } = zone
+  const { name, servers, clock } = zone
   const subject = `zone ${name}`
-  const serials = await Promise.all(servers.map((server) => readSerial(name, server)))
+  const serials = await poll(
+    () => Promise.all(servers.map((server) => readSerial(name, server))),
+    (read) => outdated(subject, read).length === 0,
+    { ...TRANSFER_PATIENCE, clock },
+  )
   const found = serials.map(({ server, serial, reason }, index) => {
     if (serial !== undefined) return ok(subject, `${server} answers for the zone (serial ${serial}).`)
     const fix = `Check that the DNS server at ${server} runs and is authoritative for ${name}.`
@@ -82,17 +92,52 @@ async function examineKey(
         'The DNS server accepted a signed update that changes nothing. The key and its permissions are right.',
       ),
       clockFinding(subject, apart, clockLimitSeconds),
+      // With such clocks every real update is refused.
+      ...(apart > clockLimitSeconds ? [] : [await examineUpdate(subject, zone, provider)]),
     ]
   } catch (error) {
     return [
-      fault(
-        subject,
-        `${reasonOf(error)}.`,
-        'Compare the key, its permissions and the clocks here and on the DNS server.',
-      ),
+      fault(subject, sentenceIn(error), 'Compare the key, its permissions and the clocks here and on the DNS server.'),
     ]
   }
 }
+
+/** Always the same one, so that the next examination removes what a kill has left. */
+const testRecord = (zone: string): ZoneRecord => ({
+  name: `_drawbridge-doctor.${zone}`,
+  type: 'TXT',
+  ttl: 1,
+  value: 'test of drawbridge doctor',
+})
+
+/** Only a change shows whether the server can write the zone: BIND makes the journal of a zone at its first update. */
+async function examineUpdate(subject: string, zone: string, provider: DnsProvider): Promise<Finding> {
+  const record = testRecord(zone)
+  let validUntil = 0
+  const failure = await provider
+    .addValue(record, undefined, async (until) => {
+      validUntil = until
+    })
+    .catch((error: unknown) => error)
+  const refusal =
+    failure === undefined ? undefined : fault(subject, `A test record was not added. ${sentenceIn(failure)}`, WRITABLE)
+  if (refusal && isRefused(failure)) return refusal
+  // An update without an answer may be made later, after the removal.
+  if (refusal) await provider.settle(validUntil).catch(() => undefined)
+  const left = await takeBack(record, provider)
+  if (left === undefined) return refusal ?? ok(subject, 'The DNS server added a test record and removed it again.')
+  const fix = `Run doctor again, or remove the record by hand: update delete ${record.name} TXT`
+  return fault(subject, `The test record ${record.name} TXT may be left in the zone. ${sentenceIn(left)}`, fix)
+}
+
+/** Why the record may be left. Tries twice: an answer may be lost. */
+const takeBack = (record: ZoneRecord, provider: DnsProvider): Promise<unknown> =>
+  provider.removeValue(record).catch(() => provider.removeValue(record).catch((error: unknown) => error))
+
+const WRITABLE =
+  'See the log of the DNS server. BIND writes a journal beside the zone file: keep the file in /var/lib/bind, not in /etc/bind.'
+
+const sentenceIn = (error: unknown): string => reasonOf(error).replace(/\.?$/, '.')
 
 /** Clocks that are kept by NTP differ by less. */
 const WARNS_FROM_SECONDS = 2

@@ -138,7 +138,7 @@ export function renderKeyHelp({ zone, keyName, types, secret, address }: Pasted)
   return [
     `Add the key to the DNS server of ${zone}. Choose the server that you run.`,
     '',
-    'BIND (named.conf), then rndc reconfig:',
+    'BIND (named.conf, with the zone file in /var/lib/bind, where named may write its journal), then rndc reconfig:',
     `  key "${keyName}." { algorithm hmac-sha256; secret "${secret}"; };`,
     `  zone "${zone}" { …; update-policy { grant ${keyName}. zonesub ${types.join(' ')}; }; };`,
     '',

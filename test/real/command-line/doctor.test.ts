@@ -1,4 +1,15 @@
-import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -6,6 +17,7 @@ import { parse, stringify } from 'yaml'
 import { doctorParts } from '../../../src/compose/machine/doctor.ts'
 import { doctor } from '../../../src/operate/doctor/command.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
+import { zoneRecords } from '../../support/dns/zone-transfer.ts'
 import { applied, expected, planned, run, world } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { commandHere } from '../../support/programs/command-here.ts'
@@ -166,6 +178,33 @@ describe('a zone', () => {
     const report = await examined(zone((of) => Object.assign(of, { primary: '127.0.0.1:9' })))
     expect(faults(report).map(({ subject }) => subject)).toEqual(['zone lab.test', 'zone lab.test'])
     expect(faults(report)[0]?.sentence).toContain('127.0.0.1:9')
+  })
+
+  test('whose server cannot write a journal: a test record is not added, and /var/lib/bind is named', async () => {
+    const zones = readdirSync(lab.state, { recursive: true, encoding: 'utf8' })
+    const journal = join(lab.state, `${zones.find((name) => name.endsWith('primary/lab.test.zone'))}.jnl`)
+    const isThere = existsSync(journal)
+    if (isThere) renameSync(journal, `${journal}.away`)
+    mkdirSync(journal)
+    const before = await zoneRecords(lab)
+    try {
+      const report = await examined()
+      expect(faults(report)).toMatchObject([
+        {
+          subject: 'zone lab.test',
+          sentence: expect.stringContaining('A test record was not added.'),
+          fix: expect.stringContaining('/var/lib/bind'),
+        },
+      ])
+    } finally {
+      rmdirSync(journal)
+      if (isThere) renameSync(`${journal}.away`, journal)
+    }
+    const well = await examined()
+    expect(well.findings.map(({ sentence }) => sentence)).toContain(
+      'The DNS server added a test record and removed it again.',
+    )
+    expect(await zoneRecords(lab)).toEqual(before)
   })
 
   test('whose other name server does not answer is a warning', async () => {
