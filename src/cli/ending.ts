@@ -4,7 +4,7 @@ import { standardOutput } from '../terminal/print.ts'
 import { screenOn } from '../terminal/screen.ts'
 import { EXIT, exitCodeOf } from './exit-codes.ts'
 import { nextCommand } from './next-action.ts'
-import { wereShown } from './steps-display.ts'
+import { notedPlan, wereShown } from './steps-display.ts'
 import { type ProblemView, refusalLines } from './views/steps.ts'
 
 const CONNECT =
@@ -29,7 +29,7 @@ interface Ending {
 function ending(error: unknown, json: boolean): Ending {
   if (error instanceof Refusal) {
     const refused = error.problem as unknown as ProblemView
-    const problem = { ...refused, nextAction: nextCommand(error.problem) }
+    const problem = { ...refused, nextAction: nextCommand(error.problem, notedPlan(error)) }
     // A person has seen the steps while they ran.
     if (wereShown(error) && !json)
       return { problem: { ...problem, steps: [], rollback: [] }, exitCode: exitCodeOf(problem) }

@@ -1,6 +1,6 @@
 import type { DrawbridgeClient } from '../client/client.ts'
 import { print, standardOutput } from '../terminal/print.ts'
-import { noteShown, type StepsDisplay, stepsDisplay } from './steps-display.ts'
+import { notePlan, noteShown, type StepsDisplay, stepsDisplay } from './steps-display.ts'
 
 /** Applies the plan and shows its steps as they run. `adopts`: the plan takes a hand-written site under management. */
 export async function applyLive(
@@ -105,6 +105,7 @@ async function withSteps<T>(
   try {
     return await run(show)
   } catch (error) {
+    notePlan(error, planId)
     if (count > 0) noteShown(error)
     throw error
   } finally {

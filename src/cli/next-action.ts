@@ -60,13 +60,16 @@ const HAS_NO_END =
 const EXPOSED_HERE =
   'Choose another name. To change your own exposure, run drawbridge up HOST with the new values in the internal network.'
 
+/** `planId`: the plan whose run was refused or failed, where the command knows it. */
 export function nextCommand(
   problem: Pick<ProblemBody, 'code' | 'nextAction' | 'checks'> & { readonly expiresAt?: unknown },
+  planId = 'PLAN',
 ): string {
   const { code, nextAction } = problem
   if (isExposedHere(problem)) return EXPOSED_HERE
   if (code === 'lease_not_longer' && problem.expiresAt === null) return HAS_NO_END
-  return Object.hasOwn(COMMANDS, code) ? (COMMANDS[code] ?? nextAction) : nextAction
+  const command = Object.hasOwn(COMMANDS, code) ? COMMANDS[code] : undefined
+  return command?.replace('apply PLAN', `apply ${planId}`) ?? nextAction
 }
 
 /** What to do about a cause of a diagnosis, in terms of commands. */

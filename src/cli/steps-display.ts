@@ -58,6 +58,15 @@ export function stepsDisplay(screen: Screen, clock: Clock): StepsDisplay {
 
 const shown = new WeakSet<object>()
 
+const plans = new WeakMap<object, string>()
+
+/** Notes the plan whose run ended with this error. */
+export function notePlan(error: unknown, planId: string): void {
+  if (typeof error === 'object' && error !== null) plans.set(error, planId)
+}
+
+export const notedPlan = (error: object): string | undefined => plans.get(error)
+
 /** Notes that a person has seen the steps of the run that ended with this error. */
 export function noteShown(error: unknown): void {
   if (typeof error === 'object' && error !== null) shown.add(error)

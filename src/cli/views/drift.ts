@@ -45,20 +45,36 @@ async function comparedPlans(
   )
 }
 
-type StrayOfEdge = Pick<NonNullable<Hosts['edges']>[number], 'server' | 'stray'>
+type StrayOfEdge = Pick<NonNullable<Hosts['edges']>[number], 'server' | 'stray' | 'unknown'>
 
-/** The edges with lines that belong to no host. They differ, and none of their hosts does. */
+/** The edges with lines that belong to no host, or with hosts that the store does not know. They differ, and no host of the store does. */
 export const readStray = async (api: DrawbridgeClient): Promise<readonly StrayOfEdge[]> =>
   ((await api.hosts({ limit: '1' })).edges ?? [])
-    .filter(({ stray }) => stray.length > 0)
-    .map(({ server, stray }) => ({ server, stray }))
+    .filter(({ stray, unknown }) => stray.length > 0 || unknown > 0)
+    .map(({ server, stray, unknown }) => ({ server, stray, unknown }))
 
 export const strayLines = (edges: readonly StrayOfEdge[]): string[] =>
-  edges.flatMap(({ server, stray }) => [
-    `Edge ${server}, lines of no host:`,
-    ...stray.map(({ file, lines }) => `  ${file}: ${lines}`),
-    '  They stay when a host is repaired. drawbridge doctor tells how they go.',
+  edges.flatMap(({ server, stray, unknown }) => [
+    ...(stray.length === 0
+      ? []
+      : [
+          `Edge ${server}, lines of no host:`,
+          ...stray.map(({ file, lines }) => `  ${file}: ${lines}`),
+          '  They stay when a host is repaired. drawbridge doctor tells how they go.',
+        ]),
+    ...unknownLines(server, unknown),
   ])
+
+/** Hosts that an edge serves and the store does not know: after a restore of an older backup, or of another installation. */
+export const unknownLines = (server: string, unknown: number): string[] =>
+  unknown > 0
+    ? [
+        `Edge ${server} serves ${unknown === 1 ? '1 host' : `${unknown} hosts`} that the store does not know. Nothing changes them.`,
+        '  To list them: drawbridge edge converge --config FILE',
+        '  To manage them, with the service stopped: drawbridge rebuild --from-world --config FILE',
+        '  To remove one, manage it first, then run drawbridge down HOST.',
+      ]
+    : []
 
 /** Every difference with what was expected and found, or one sentence per host without any. */
 export const driftLines = (drifts: readonly Compared[], screen: Screen): string[] =>

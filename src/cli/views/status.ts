@@ -1,5 +1,6 @@
 import type { Screen, Tone } from '../../terminal/screen.ts'
 import { type Column, hanging, moment, pairs, span, spanLeft, table, until } from '../../terminal/text.ts'
+import { unknownLines } from './drift.ts'
 
 export interface HostView {
   readonly host: string
@@ -32,6 +33,8 @@ export interface HostsView {
   readonly counts: Readonly<Record<string, number>>
   readonly at: string
   readonly patterns?: readonly PatternView[] | undefined
+  /** Only callers inside see them. */
+  readonly edges?: readonly { readonly server: string; readonly unknown: number }[] | undefined
 }
 
 interface PatternView {
@@ -60,6 +63,7 @@ export function statusLines(body: HostsView, screen: Screen): string[] {
     '',
     ...totals(body, screen.columns),
     ...patternLines(body.patterns ?? [], screen.columns),
+    ...(body.edges ?? []).flatMap(({ server, unknown }) => unknownLines(server, unknown)),
   ]
 }
 

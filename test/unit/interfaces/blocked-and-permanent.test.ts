@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { endWith } from '../../../src/cli/ending.ts'
+import { applyLive } from '../../../src/cli/live-run.ts'
 import { nextCommand } from '../../../src/cli/next-action.ts'
 import { diagnosisLines } from '../../../src/cli/views/diagnosis.ts'
 import { driftLines, readDrifts, readStray, strayLines } from '../../../src/cli/views/drift.ts'
@@ -36,6 +38,18 @@ test('diff of every host tells the lines of no host once, of the edge, with file
   expect(told).toMatch(/^Edge 23, lines of no host:\n {2}current\/backends\/12\.map: 2\n.*drawbridge doctor/)
   expect(told).not.toContain('73')
   expect(await readStray({ hosts: async () => ({}) } as never)).toEqual([])
+})
+
+test('hosts that an edge serves and the store does not know are told, with the way to manage or remove them', async () => {
+  const edges = [
+    { server: '23', unknown: 0, stray: [] },
+    { server: '73', unknown: 2, stray: [] },
+  ]
+  const lists = { hosts: [row], total: 1, matched: 1, counts: { RUNNING: 1 }, edges, checkedAt: null } as never
+  const diff = strayLines(await readStray({ hosts: async () => lists } as never))
+  expect(diff[0]).toBe('Edge 73 serves 2 hosts that the store does not know. Nothing changes them.')
+  expect(diff.join('\n')).toMatch(/edge converge.*\n.*rebuild --from-world.*\n.*drawbridge down HOST/)
+  expect(statusLines(lists, screen)).toEqual(expect.arrayContaining(diff))
 })
 
 const row = {
@@ -77,4 +91,14 @@ test('nobody is sent to extend an exposure that has no end', () => {
   expect(nextCommand(permanent)).toContain('leave --expires-in out')
   expect(JSON.stringify(failure(new Refusal(permanent)))).toContain('Do not call extend_exposure')
   expect(nextCommand(problem('lease_not_longer', { expiresAt: '2030-01-01T00:00:00Z' }))).toContain('longer duration')
+})
+
+test('an apply that failed names its own plan in the command that repeats it', async () => {
+  const client = { clock: {}, applyPlan: () => Promise.reject(new Refusal(problem('apply_failed'))) } as never
+  const failed = await applyLive(client, 'plan_a', true).catch((error: unknown) => error)
+  const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+  endWith(failed, true)
+  const told = written.mock.calls.join('')
+  written.mockRestore()
+  expect(told).toContain('then run drawbridge apply plan_a again.')
 })
