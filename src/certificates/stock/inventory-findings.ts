@@ -52,7 +52,7 @@ export function findingsIn(
 export function tooMany({ folder: path, files, cutFrom }: Listing): CertificateFinding[] {
   if (cutFrom === undefined) return []
   const read = `The folder has ${cutFrom} files. Only ${files.length} of them are read`
-  const sentence = `${read}, so certificates may be missing. Move other files away.`
+  const sentence = `${read}, so certificates may be missing.`
   return [{ kind: 'too_many_files', path, names: [], sentence }]
 }
 

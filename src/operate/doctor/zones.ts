@@ -162,5 +162,9 @@ export async function examineInventory(inventory: CertificateInventory, now: num
   const subject = 'certificates'
   const found = await inventory.findings(now)
   if (found.length === 0) return [ok(subject, 'Every file in the certificate folders can be used.')]
-  return found.map(({ path, sentence }) => warning(subject, `${path}: ${sentence}`, 'Replace or remove the file.'))
+  return found.map(({ kind, path, sentence }) => {
+    const fix =
+      kind === 'too_many_files' ? 'Move what is not a certificate out of the folder.' : 'Replace or remove the file.'
+    return warning(subject, `${path}: ${sentence}`, fix)
+  })
 }
