@@ -13,6 +13,11 @@ import type { ForeignHosts } from './import.ts'
 import type { EntryOf } from './show.ts'
 import type { WithdrawParts } from './withdraw.ts'
 
+export interface StoreCopied extends CopyReport {
+  /** Agents of the new configuration alone that did not tell their epoch. They may start or join after the copy. */
+  readonly unknownEpochs: readonly { readonly server: string; readonly reason: string }[]
+}
+
 /**
  * The parts that the commands on this machine use. Every member loads its code when it is called, so `--help` loads nothing.
  */
@@ -36,7 +41,7 @@ export interface Machine {
   /** What `doctor` inspects. */
   doctorParts(config: Config): Promise<DoctorParts>
   /** Copies the store of one configuration to that of another, which must be empty. No service may run on either. */
-  copyStore(from: Config, to: Config, onProgress: (progress: CopyProgress) => void): Promise<CopyReport>
+  copyStore(from: Config, to: Config, onProgress: (progress: CopyProgress) => void): Promise<StoreCopied>
   /** Seals the secrets in the store with a new key. `lost`: deletes those that no key of the key file opens. */
   rotateKeys(config: Config, lost: boolean): Promise<KeyRotation>
   /** Writes the key of the ACME account to a new file of mode 0600. */

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import type { Clock } from '../primitives/clock.ts'
-import type { CopyProgress, CopyReport } from '../store/ports/copy.ts'
+import type { CopyProgress } from '../store/ports/copy.ts'
 import { type Configured, onThisMachine, withExample, withJson } from '../terminal/declare.ts'
 import { print } from '../terminal/print.ts'
 import { screenOn } from '../terminal/screen.ts'
-import type { KeyRotation, Machine } from './machine.ts'
+import type { KeyRotation, Machine, StoreCopied } from './machine.ts'
 import { configIn, configsIn } from './open-config.ts'
 
 export function addStore(program: Command, machine: Machine): void {
@@ -56,7 +56,7 @@ function progressOnErrors(clock: Clock): (progress: CopyProgress) => void {
   }
 }
 
-function copyLines({ tables, storeId, epoch }: CopyReport, to: string): string[] {
+function copyLines({ tables, storeId, epoch, unknownEpochs }: StoreCopied, to: string): string[] {
   const width = Math.max(...tables.map(({ table }) => table.length))
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   return [
@@ -66,6 +66,10 @@ function copyLines({ tables, storeId, epoch }: CopyReport, to: string): string[]
     '',
     `Copied ${rows} rows of ${storeId}. Counts and hashes of all tables are the same in both stores.`,
     `The copy begins epoch ${epoch.to}: once it has changed a host, edges refuse changes of that host from the former store.`,
+    ...unknownEpochs.map(
+      ({ server, reason }) =>
+        `Edge ${server} was not asked for its epoch: ${reason} The former service did not use it.`,
+    ),
     `Start the service with --config ${to}, and do not start it on the former store again.`,
   ]
 }

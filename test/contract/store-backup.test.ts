@@ -233,7 +233,7 @@ describe('a backup file', () => {
     await made()
     const edge = at('edge')
     mkdirSync(edge)
-    const told = NOW + 10_000 * 86_400_000
+    const told = Date.now() + 3_600_000
     writeFileSync(join(edge, '.fences'), `# Fences ${'0'.repeat(32)}: epoch.\n\n${told} 1 x.lab.test;\n`)
     const config = machine('target', otherSqlite())
     const edges = { '23': { folder: edge } } as unknown as Config['edges']

@@ -10,21 +10,55 @@ import { agentClient } from '../edges.ts'
 
 type Agents = Config['agents']
 
+interface AskedAgent {
+  readonly server: string
+  readonly agent: Agents[string]
+  /** Whether the former service reaches it. */
+  readonly isFormer: boolean
+}
+
+/** `unknown`: agents that only the new configuration has, and why they did not tell their epoch. */
+interface EdgeEpochs {
+  readonly highest: number
+  readonly unknown: readonly { readonly server: string; readonly reason: string }[]
+}
+
 /**
  * The highest epoch of any store that has changed an edge of these configurations. Agents are asked, with the enrolments in the store
- * of the first configuration. Rejects with a sentence if one of them does not answer.
+ * of `from`. Rejects with a sentence if an agent of `from` does not answer: the former store has changed its edge. One that only `to` has
+ * may start or join after the copy. Epochs are times, so the epoch of the copy is above those of its edge unless a clock was wrong.
  */
-export async function highestEdgeEpoch(first: Config, ...others: readonly Config[]): Promise<number> {
-  const configs = [first, ...others]
-  const folders = new Set(configs.flatMap(({ edges }) => Object.values(edges).map(({ folder }) => folder)))
+export async function highestEdgeEpoch(from: Config, to: Config): Promise<EdgeEpochs> {
+  const folders = new Set([from, to].flatMap(({ edges }) => Object.values(edges).map(({ folder }) => folder)))
   const local = [...folders].map((folder) => new Fences(folder, systemClock).highestEpoch())
-  const agents = configs.flatMap((config) => Object.entries(config.agents))
-  const distinct = new Map(agents.map(([server, agent]) => [JSON.stringify([server, agent]), { server, agent }]))
-  const remote = await withTrust(first, [...distinct.values()], (trust) =>
-    Promise.all([...distinct.values()].map(({ server, agent }) => epochOf(server, agent, trust))),
+  const asked = agentsOf(from, to)
+  const unknown: { server: string; reason: string }[] = []
+  const remote = await withTrust(from, asked, (trust) =>
+    Promise.all(
+      asked.map(async (one) => {
+        const told = await toldEpoch(one, trust).catch((error: unknown) => ({ reason: sentenceOf(error) }))
+        if (typeof told === 'number') return believedEpoch(one.server, told)
+        if (one.isFormer) throw new Fault(`${told.reason} ${MUST_BE_KNOWN(one.server)}`)
+        unknown.push({ server: one.server, ...told })
+        return 0
+      }),
+    ),
   )
-  return Math.max(0, ...local, ...remote)
+  return { highest: Math.max(0, ...local, ...remote), unknown }
 }
+
+function agentsOf(from: Config, to: Config): AskedAgent[] {
+  const key = (server: string, agent: Agents[string]) => JSON.stringify([server, agent])
+  const former = new Map(Object.entries(from.agents).map(([server, agent]) => [key(server, agent), { server, agent }]))
+  const added = Object.entries(to.agents).filter(([server, agent]) => !former.has(key(server, agent)))
+  return [
+    ...[...former.values()].map((one) => ({ ...one, isFormer: true })),
+    ...added.map(([server, agent]) => ({ server, agent, isFormer: false })),
+  ]
+}
+
+const MUST_BE_KNOWN = (server: string): string =>
+  `Its epoch must be known, so nothing was copied. Mend that and copy again, or remove edges.${server} from both configurations for the copy.`
 
 /** A service must not hold the store meanwhile, so it is opened only for agents that need a certificate. */
 async function withTrust<T>(
@@ -40,15 +74,10 @@ async function withTrust<T>(
 const refuse = () => Promise.reject(new Error('No agent is reached over TLS.'))
 const NO_SHELF = { read: refuse, change: refuse, putOnce: refuse, close: async () => undefined }
 
-async function epochOf(server: string, agent: Agents[string], trust: EdgeTrust): Promise<number> {
+async function toldEpoch({ server, agent }: AskedAgent, trust: EdgeTrust): Promise<number> {
   const client = agentClient({ server, agent, trust, clock: systemClock }, createLog('silent', []))
   try {
-    return believedEpoch(server, (await client.describe()).epoch)
-  } catch (error) {
-    throw new Error(
-      `${sentenceOf(error)} Its epoch must be known, so nothing was copied. ` +
-        `Mend that and copy again, or remove edges.${server} from both configurations for the copy.`,
-    )
+    return (await client.describe()).epoch
   } finally {
     client.reconnect()
   }

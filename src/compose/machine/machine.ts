@@ -82,8 +82,9 @@ export const machine: Machine = {
         claimStateFolder(folder)
         claims.push(await claimService(folder, systemClock, 0))
       }
-      const edgeEpoch = await highestEdgeEpoch(from, to)
-      return await copyBetween(settingOf(from), settingOf(to), { now: systemClock.now(), edgeEpoch, onProgress })
+      const { highest: edgeEpoch, unknown } = await highestEdgeEpoch(from, to)
+      const options = { now: systemClock.now(), edgeEpoch, onProgress }
+      return { ...(await copyBetween(settingOf(from), settingOf(to), options)), unknownEpochs: unknown }
     } finally {
       for (const claim of claims) claim.release()
     }

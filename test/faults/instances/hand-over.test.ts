@@ -256,7 +256,7 @@ test.runIf(process.env.CAMPAIGN)(
     const { store: _postgres, ...settings } = parse(readFileSync(source, 'utf8'))
     const config = stringify({ ...settings, stateDir: join(lab.folder, 'copy'), edges: edgesOf(true) })
     writeFileSync(target, config, { mode: 0o600 })
-    const epoch = Date.now() + 1_000_000_000
+    const epoch = Date.now() + 3_600_000
     const { socket } = edgesOf(true)[73]?.agent ?? { socket: '' }
     await askAgent(socket, 'fence', [{ host: 'later.lab.test', epoch, number: 1 }])
     const copy = (from: string) =>
