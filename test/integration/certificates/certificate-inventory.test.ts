@@ -71,8 +71,7 @@ describe('what covers a host', () => {
       kind: 'too_many_files',
       path: folder.path,
       names: [],
-      sentence:
-        'The folder has 6 files. Only 5 of them are read, so certificates may be missing.',
+      sentence: 'The folder has 6 files. Only 5 of them are read, so certificates may be missing.',
     })
     expect(await certificateInventory([folder.path], { mostFiles: 6 }).findings(Date.now() + 2_000)).toEqual([])
   })
