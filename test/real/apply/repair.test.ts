@@ -1,6 +1,7 @@
 import { chownSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { isRoot } from '../../../lab/program.ts'
 import { statePaths } from '../../../lab/state.ts'
 import { updateZone } from '../../support/dns/lab-dns.ts'
 import { handshake } from '../../support/edge/tls-visitor.ts'
@@ -33,6 +34,7 @@ interface Damage {
   readonly parts: readonly string[]
   /** A repair would overwrite what somebody else changed. */
   readonly foreign?: boolean
+  readonly needsRoot?: boolean
 }
 
 const primary = () => lab.description.edges.primary
@@ -63,7 +65,12 @@ const DAMAGES: readonly Damage[] = [
   },
   { name: 'entry deleted', make: (host) => rmSync(entry(host)), parts: ['entry'] },
   { name: 'entry a link', make: linkAway, parts: ['entry'], foreign: true },
-  { name: 'owner changed', make: (host) => chownSync(entry(host), NOBODY, NOBODY), parts: ['entry'] },
+  {
+    name: 'owner changed',
+    make: (host) => chownSync(entry(host), NOBODY, NOBODY),
+    parts: ['entry'],
+    needsRoot: true,
+  },
   {
     name: 'record changed',
     make: (host) => updateZone(lab, `update delete ${host} A`, `update add ${host} 60 A 192.0.2.77`),
@@ -120,7 +127,9 @@ describe('one exposure, damaged and repaired again and again', () => {
     planId = body.planId
   })
 
-  test.each(DAMAGES)('$name: is named and repaired', async ({ make, parts, foreign = false }) => {
+  test.for(DAMAGES)('$name: is named and repaired', async (damage, { skip }) => {
+    const { make, parts, foreign = false, needsRoot = false } = damage
+    skip(needsRoot && !isRoot(), 'It takes root to give a file away.')
     make(host)
     const found = await drift(planId)
     expect(partsOf(found)).toEqual(parts)

@@ -1,9 +1,11 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { assemble, secretsOf } from '../../../src/compose/assemble.ts'
 import { readConfig } from '../../../src/config/config.ts'
 import type { Service } from '../../../src/operate/serve.ts'
 import { type Clock, systemClock } from '../../../src/primitives/clock.ts'
 import { createLog } from '../../../src/runtime/log.ts'
+import { NOTHING_OF_ROOT } from '../edge/nothing-of-root.ts'
 import { randomNetwork } from '../network.ts'
 import { tempFolder } from '../temp-folder.ts'
 import { type Answer, type Call, call, parsed } from './call.ts'
@@ -107,6 +109,18 @@ async function handed({ app }: Service, origin: string, { method, path, body, he
   return { status: answer.statusCode, headers: answer.headers as Answer['headers'], text, body: parsed(text) }
 }
 
+/** The files of an nginx that does not run, in place of the machine's own, whose configuration is no matter of these tests. */
+function ownNginx(folder: string): Readonly<Record<string, string>> {
+  const at = (name: string) => join(folder, 'nginx', name)
+  mkdirSync(at(''), { recursive: true })
+  const config = at('nginx.conf')
+  writeFileSync(
+    config,
+    `${NOTHING_OF_ROOT.main} events {}\nhttp { ${NOTHING_OF_ROOT.http} include drawbridge/*.conf; }\n`,
+  )
+  return { config, prefix: at(''), folder: at('drawbridge'), pidFile: at('nginx.pid'), errorLog: at('error.log') }
+}
+
 function settingsText(
   { settings = '', sockets = true, dns = { address: '127.0.0.1', port: 9 }, zones = ['lab.test'] }: ServiceOptions,
   network: string,
@@ -118,6 +132,7 @@ function settingsText(
     stateDir: join(folder, 'state'),
     servers: `{ addresses: { 23: ${network}.23, 25: ${network}.25, 253: ${network}.253, 73: ${network}.73 } }`,
     edge: '{ http: 8080, https: 8443 }',
+    edges: `{ 23: ${JSON.stringify(ownNginx(folder))} }`,
     zones: `{ ${zones.map((zone) => `${zone}: { primary: "${dns.address}:${dns.port}" }`).join(', ')} }`,
     acme: '{ directory: "https://127.0.0.1:9/dir" }',
     // Without a socket there is no own address that the Host header could name.

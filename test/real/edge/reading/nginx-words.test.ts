@@ -5,6 +5,7 @@ import { UnreadableText } from '../../../../src/edge/reading/text/tokens.ts'
 import { startNginx } from '../../../support/edge/nginx.ts'
 import { nginxFiles } from '../../../support/edge/nginx-files.ts'
 import { dumpOf } from '../../../support/edge/nginx-fixture.ts'
+import { NOTHING_OF_ROOT } from '../../../support/edge/nothing-of-root.ts'
 import { fc, SEED } from '../../../support/fast-check.ts'
 import { call } from '../../../support/http/call.ts'
 
@@ -39,7 +40,9 @@ const locationsOf = (words: readonly string[]): string =>
 
 /** The words that nginx refuses one by one, out of a list that it refuses as a whole. */
 async function refused(words: readonly string[]): Promise<string[]> {
-  using files = nginxFiles({ 'nginx.conf': `events {} http { server { ${locationsOf(words)} } }` })
+  using files = nginxFiles({
+    'nginx.conf': `${NOTHING_OF_ROOT.main} events {} http { ${NOTHING_OF_ROOT.http} server { ${locationsOf(words)} } }`,
+  })
   const { code, errors } = await dumpOf(files)
   if (code === 0) return []
   const half = words.length >> 1
@@ -82,7 +85,9 @@ test('braces after a dollar sign belong to the word', async () => {
         return false
       }
     })()
-    using files = nginxFiles({ 'nginx.conf': `events {} http { server { listen ${port}; ${whole} } }` })
+    using files = nginxFiles({
+      'nginx.conf': `${NOTHING_OF_ROOT.main} events {} http { ${NOTHING_OF_ROOT.http} server { listen ${port}; ${whole} } }`,
+    })
     const { code } = await dumpOf(files)
     expect({ text, isWord }).toEqual({ text, isWord: code === 0 })
   }

@@ -4,6 +4,7 @@ import { ConfigFiles } from '../../../../src/edge/reading/text/config-files.ts'
 import { expandGlob } from '../../../../src/edge/reading/text/glob.ts'
 import { nginxFiles } from '../../../support/edge/nginx-files.ts'
 import { dumpOf, type Fixture, nginxFixture } from '../../../support/edge/nginx-fixture.ts'
+import { NOTHING_OF_ROOT } from '../../../support/edge/nothing-of-root.ts'
 
 let fixture: Fixture | undefined
 
@@ -143,7 +144,9 @@ describe('includes name the files that nginx loads, in its order', () => {
   ]
 
   test.each(PATTERNS)('%s', async (pattern) => {
-    using files = nginxFiles({ 'nginx.conf': `events {}\nhttp { include sites/${pattern}; }\n` })
+    using files = nginxFiles({
+      'nginx.conf': `${NOTHING_OF_ROOT.main} events {}\nhttp { ${NOTHING_OF_ROOT.http} include sites/${pattern}; }\n`,
+    })
     files.write(Object.fromEntries(NAMES.map((name) => [`sites/${name}`, `# ${name}\n`])))
     const { errors, files: loaded } = await dumpOf(files)
     expect(errors).not.toContain('[emerg]')
