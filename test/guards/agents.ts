@@ -17,8 +17,8 @@ export const AGENT_GUARDS: readonly Guard[] = [
   {
     name: 'a service believes no epoch of the far future',
     file: 'src/compose/machine/edge-epoch.ts',
-    from: 'believedEpoch(server, (await client.describe()).epoch)',
-    to: '(await client.describe()).epoch',
+    from: 'return believedEpoch(one.server, told)',
+    to: 'return told',
     breaks: 'One lying agent could end all changes of every edge for ever.',
     test: 'test/integration/compose/edge-epoch.test.ts',
   },
