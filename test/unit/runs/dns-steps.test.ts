@@ -85,6 +85,17 @@ describe('a name is released', () => {
   const release = ({ parts }: ReturnType<typeof zone>) =>
     releaseNameStep(HOST, [RECORD], parts).do({ records: [RECORD] }, {}, note)
 
+  // A removal begins with this step: where our clock is wrong, no end of a host is enforced.
+  test('and not where the server does not accept our time', async () => {
+    const refusal = new DnsWriteFault('refused', 'The clock of this machine is 3600 s ahead (BADTIME).')
+    const at = zone(['yes'], { assertAccess: () => Promise.reject(refusal) })
+    await expect(release(at)).rejects.toMatchObject({
+      untouched: true,
+      message: expect.stringContaining('3600 s ahead'),
+    })
+    expect(at.sent).toEqual([])
+  })
+
   test.each<[Held, string]>([
     ['partly', 'were changed outside Drawbridge'],
     ['unknown', 'gave no certain answer'],
