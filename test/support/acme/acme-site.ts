@@ -31,7 +31,8 @@ export interface AcmeSite extends AsyncDisposable {
 }
 
 /** A lease that never ends. */
-const ALWAYS_HELD = { assertHeld: () => undefined, ensureHeld: async () => undefined, leftMs: 60_000 }
+/** Updates are signed for less than the lease has left: after one without an answer that long is waited. */
+const ALWAYS_HELD = { assertHeld: () => undefined, ensureHeld: async () => undefined, leftMs: 4_000 }
 
 export async function startAcmeSite(
   zone: string,
