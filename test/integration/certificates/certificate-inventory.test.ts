@@ -58,9 +58,9 @@ describe('what covers a host', () => {
   test('every certificate that was issued here, however many files there are', async () => {
     await mkdir(at('issued'))
     // They come before the pair in a listing by name and, as they were made first, in one by inode.
-    for (let i = 0; i <= 10_000; i += 1) writeFileSync(at('issued', `a-${i}.pem`), '')
+    for (let i = 0; i < 9; i += 1) writeFileSync(at('issued', `a-${i}.pem`), '')
     await make('issued/z', ['DNS:app.lab.test'])
-    const from = certificateInventory([], { issued: at('issued') })
+    const from = certificateInventory([], { issued: at('issued'), mostFiles: 5 })
     expect((await covering('app.lab.test', undefined, from))?.certificateFile).toBe(at('issued', 'z.pem'))
   })
 
