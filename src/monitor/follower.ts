@@ -1,7 +1,7 @@
 import type { HostStatus } from '../model/host-status.ts'
 import type { Clock } from '../primitives/clock.ts'
 import type { EventStore } from '../store/ports/events.ts'
-import type { Exposure, ExposureStore } from '../store/ports/exposures.ts'
+import { type Exposure, type ExposureStore, eachExposure } from '../store/ports/exposures.ts'
 import type { HostStore } from '../store/ports/hosts.ts'
 import type { PlanStore } from '../store/ports/plans.ts'
 import type { RunStore } from '../store/ports/runs.ts'
@@ -49,7 +49,9 @@ export class Follower {
     const { store, board } = this.#parts
     for (const host of await this.#exposureChanges.hosts()) await this.sync(host)
     const { count, version } = await store.hostsSummary()
-    if (version > this.#version) for (const status of await store.readHosts(this.#version)) await this.#take(status)
+    if (this.#version < 0) await this.#takeFirst()
+    else if (version > this.#version)
+      for (const status of await store.readHosts(this.#version)) await this.#take(status)
     this.#version = version
     if (board.size !== count || this.#ahead.size > MOST_AHEAD) await this.#compareAll(count)
   }
@@ -82,6 +84,17 @@ export class Follower {
     if (status?.planId !== planId) return
     this.#ahead.set(host, { planId, expiresAt, since: this.#parts.clock.now() })
     this.#parts.board.put({ ...status, expiresAt })
+  }
+
+  /** Nobody may have checked for a while: rows can be of exposures that ended meanwhile, after a kill or in a restored store. */
+  async #takeFirst(): Promise<void> {
+    const { store } = this.#parts
+    const plans = new Map<string, string>()
+    for await (const { host, planId } of eachExposure(store)) plans.set(host, planId)
+    for (const status of await store.readHosts(-1)) {
+      const isOutdated = status.planId !== null && plans.get(status.host) !== status.planId
+      await (isOutdated ? this.sync(status.host) : this.#take(status))
+    }
   }
 
   /** Ignores a row that was written before the exposure changed. */

@@ -71,9 +71,13 @@ export async function writeSnapshot(
 /** More than anything appends between a backup and its restore: who follows the events has seen at most these numbers. */
 const EVENTS_AHEAD = 10_000_000
 
-/** The backup may be older than the world: nothing that it says of a host is enforced before it is confirmed, and no follower skips an event. */
+/**
+ * The backup may be older than the world: nothing that it says of a host is enforced before it is confirmed, and no follower skips an
+ * event. Who held a lease held it in the former store, so nobody waits for its end here.
+ */
 async function beginReconcile(db: Kysely<Schema>): Promise<void> {
   await db.transaction().execute(async (writing) => {
+    await writing.updateTable('leases').set({ holder: null }).execute()
     await writing.updateTable('exposures').set({ unconfirmed: 'edges' }).execute()
     await writing
       .updateTable('audit_head')

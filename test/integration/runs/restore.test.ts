@@ -147,6 +147,7 @@ test.each(Array.from({ length: SEEDS }, (_, seed) => [[seed, 'present'] as const
     const { primary, secondary, extended, live } = estate
     for (let i = 0; i < 30; i += 1) await estate.apply()
     for (let i = 0; i < 10; i += 1) await estate.change()
+    await former.takeLease('monitor', 'former', Date.now(), 60_000)
     const { rows, ...head } = await backupOf(file)
     extended.clear()
     const followed = await former.eventHead()
@@ -168,6 +169,7 @@ test.each(Array.from({ length: SEEDS }, (_, seed) => [[seed, 'present'] as const
       ...opened,
       [Symbol.asyncDispose]: () => opened.close(),
     }))
+    expect(await store.takeLease('monitor', 'restored', Date.now(), 60_000), 'no lease is waited for').toBeDefined()
     const before = [primary, secondary].map(({ texts }) => new Map(texts))
     const standings = new EdgeStandings(() => 1)
     const loadPair = async ({ fingerprint }: { readonly fingerprint: string }) => ({ fingerprint })
