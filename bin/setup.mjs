@@ -34,7 +34,7 @@ const PACKAGES = {
   start: LAB_PACKAGES,
   network: { ...LAB_PACKAGES, ...NETWORK_PACKAGES },
   test: EVERY_TEST,
-  campaign: { ...EVERY_TEST, mmdebstrap: 'mmdebstrap' },
+  campaign: { ...EVERY_TEST, mmdebstrap: 'mmdebstrap', 'systemd-container': 'systemd-nspawn' },
   bench: LAB_PACKAGES,
   package: { dpkg: 'dpkg-deb', tar: 'tar', gzip: 'gzip' },
 }
