@@ -17,7 +17,7 @@ import { namesToOrder } from '../config/zones.ts'
 import type { DnsReader, ZoneRecord } from '../dns/contract.ts'
 import { awaitPropagation, holdsExactly, readSets } from '../dns/read-back.ts'
 import { hostEntry, isCertificateFile, parsePath } from '../edge/config/layout.ts'
-import { EdgeFault, isFenced } from '../edge/contract.ts'
+import { type Edge, EdgeFault, isFenced } from '../edge/contract.ts'
 import { formatEndpoint } from '../model/address.ts'
 import { Fault } from '../model/errors.ts'
 import type { Plan } from '../model/exposure.ts'
@@ -63,13 +63,29 @@ interface RunPartsSources {
   readonly clock: Clock
 }
 
+/** Who prepares the edge shows it the store: from then on it refuses what an earlier epoch of the store still sends. */
+const showing = (edge: Edge | undefined, store: Store): Edge | undefined =>
+  edge && {
+    ...edge,
+    prepare: async (signal) => {
+      const show = async () => edge.raiseFloor({ store: await store.storeId(), epoch: await store.epoch() })
+      // An edge whose nginx is broken takes it, too. One that has no folder yet takes it when it is prepared.
+      await show().catch((error: unknown) => {
+        if (isFenced(error)) throw error
+      })
+      await edge.prepare(signal)
+      await show()
+    },
+  }
+
 export function runParts(sources: RunPartsSources): RunParts {
   const { config, store, inventory, instance, crashPoint, edges, clients, clock } = sources
   const { servers, acme, stateDir } = config
   const edgeLock = new EdgeLock(store, instance, config.instances.takeOverSeconds * 1000, clock)
   return {
-    primary: edges.get(servers.primary)?.edge(edgeLock),
-    secondary: servers.secondary === undefined ? undefined : edges.get(servers.secondary)?.edge(edgeLock),
+    primary: showing(edges.get(servers.primary)?.edge(edgeLock), store),
+    secondary:
+      servers.secondary === undefined ? undefined : showing(edges.get(servers.secondary)?.edge(edgeLock), store),
     standings: new EdgeStandings(clock.now),
     placeOf: (server) => {
       const { address = '', ports } = edges.get(server)?.environment.edge ?? {}

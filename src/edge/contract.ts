@@ -7,7 +7,7 @@ import type { ServedName } from '../model/finding.ts'
 import type { StrayLines } from '../model/host-status.ts'
 import type { FoundSite } from '../model/options/adoption.ts'
 import type { FileHash } from '../model/receipt.ts'
-import type { HostFence } from '../model/run.ts'
+import type { HostFence, StoreFloor } from '../model/run.ts'
 
 export type { FileHash } from '../model/receipt.ts'
 
@@ -151,7 +151,7 @@ export type EdgeAnswer =
  * was changed. `changed_meanwhile`: a file differs from what was expected; nothing was written. `write_failed`: a disk or
  * permission error. `not_reloaded`: nothing proves that nginx runs the new configuration; the former one is on disk again. `unavailable`:
  * nginx cannot be used. `logs_keys`: nginx logs at debug level, which writes private keys into a log; nothing was written.
- * `fenced`: a newer run has changed a host of this change; see `isFenced`. `away`: the agent of the edge does not answer, and nothing
+ * `fenced`: a newer run or another store has changed a host of this change; see `isFenced`. `away`: the agent of the edge does not answer, and nothing
  * was sent to it. The sentence never contains configuration text or a raw log line.
  */
 export class EdgeFault extends Fault {
@@ -258,6 +258,11 @@ export interface Edge {
    * over calls it before anything that is read here counts. Rejects with `fenced` if there is a higher one.
    */
   raiseFence(fences: readonly HostFence[]): Promise<void>
+  /**
+   * Makes the edge refuse everything that an earlier epoch of the store sends, on whatever host. Called when a service begins to work
+   * with the edge. Rejects with `fenced` if the edge knows a later epoch: then the service runs on a store that was replaced.
+   */
+  raiseFloor(floor: StoreFloor): Promise<void>
   /** Tests files that will probably be proposed next, so that the change need not. Resolves when the test has begun. Never rejects. */
   tryOut(files: readonly EdgeFile[], signal?: AbortSignal): Promise<void>
   /** Ends what `tryOut` began and nobody has proposed. */

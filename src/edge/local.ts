@@ -124,6 +124,7 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
     assertNoDebugLog,
     change: (proposal) => engine.change(proposal),
     raiseFence: (raised) => fences.claim(raised).record(),
+    raiseFloor: (floor) => locked(() => fences.raiseFloor(floor)),
     tryOut: (files, signal) => engine.tryOut(files, signal),
     forgetTried: () => engine.forgetAhead(),
     async prepare(signal) {

@@ -78,14 +78,26 @@ export interface LeaseGuard {
 }
 
 /**
- * The fence of a run on one host: the epoch of its store and the number of the host's lease. A higher epoch is higher
- * whatever the number is, so a store that was created later wins against everything that an older one left behind.
+ * The fence of a run on one host: the store, its epoch and the number of the host's lease. Within a store a higher epoch is higher
+ * whatever the number is, so a copy that began later wins against everything that its source still sends. A host belongs to the store
+ * whose run was the first to change it on the edge.
  */
 export interface HostFence {
   readonly host: string
   readonly epoch: number
   readonly number: number
+  /** The id of the store. Earlier versions told none: then only epoch and number count. */
+  readonly store?: string | undefined
 }
+
+/** Below this epoch an edge takes nothing from the store with this id, on whatever host. */
+export interface StoreFloor {
+  readonly store: string
+  readonly epoch: number
+}
+
+/** What the id of a store looks like. */
+export const STORE_ID_GRAMMAR = '^store_[a-z0-9]{1,58}$'
 
 /** What a run shows with every effect. */
 export interface RunGuard extends LeaseGuard {

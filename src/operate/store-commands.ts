@@ -65,7 +65,7 @@ function copyLines({ tables, storeId, epoch, unknownEpochs }: StoreCopied, to: s
     ),
     '',
     `Copied ${rows} rows of ${storeId}. Counts and hashes of all tables are the same in both stores.`,
-    `The copy begins epoch ${epoch.to}: once it has changed a host, edges refuse changes of that host from the former store.`,
+    `The copy begins epoch ${epoch.to}: as soon as a service on it has reached an edge, the edge refuses changes from the former store.`,
     ...unknownEpochs.map(
       ({ server, reason }) =>
         `Edge ${server} was not asked for its epoch: ${reason} The former service did not use it.`,

@@ -15,7 +15,7 @@ import { type StepParts, siteOf } from './steps/context.ts'
 import { digestsOn, isEditedEntry } from './steps/entry-digest.ts'
 
 /** Only reads. */
-type ComparedStore = Pick<Store, 'epoch'> &
+type ComparedStore = Pick<Store, 'epoch' | 'storeId'> &
   Pick<ExposureStore, 'listExposures'> &
   Pick<PlanStore, 'findPlan'> &
   Pick<RunStore, 'runsOfHost'> &
@@ -147,20 +147,22 @@ export class EdgeComparison {
     return waiting.filter((host) => !newer.has(host))
   }
 
-  /** Those of the hosts that a run has changed on one of the edges which this store does not know: the store is an older copy. */
+  /** Those of the hosts that a run has changed on one of the edges which this store does not know: of another store, or of a newer copy. */
   async #newer(edges: readonly Edge[], hosts: readonly string[]): Promise<ReadonlySet<string>> {
     if (hosts.length === 0) return new Set()
-    const epoch = await this.#store.epoch()
+    const [epoch, id] = await Promise.all([this.#store.epoch(), this.#store.storeId()])
     const own = await this.#store.lastFences(hosts.map(hostLease))
     const newest = new Map<string, HostFence>()
+    const foreign = new Set<string>()
     for (const fence of (await Promise.all(edges.map((edge) => edge.fencesOf(hosts)))).flat()) {
+      if (fence.store !== undefined && fence.store !== id) foreign.add(fence.host)
       const known = newest.get(fence.host)
       if (!known || isHigher(fence, known)) newest.set(fence.host, fence)
     }
     // A host without a number was adopted by a rebuild, and not changed by this store yet.
     const isNewer = ({ host, epoch: of, number }: HostFence) =>
       of > epoch || number > (own.get(hostLease(host)) ?? Number.POSITIVE_INFINITY)
-    return new Set([...newest.values()].filter(isNewer).map(({ host }) => host))
+    return new Set([...foreign, ...[...newest.values()].filter(isNewer).map(({ host }) => host)])
   }
 
   /** Those of the hosts that a run of this store has changed last on the Primary. */

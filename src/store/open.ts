@@ -231,8 +231,11 @@ export async function restoreInto(
   })
 }
 
-/** Begins a higher epoch than `epoch`, unless the store has one. No service may run on the store. */
-export async function raiseEpoch(setting: StoreSetting, epoch: number): Promise<number> {
+/**
+ * Begins a higher epoch than `epoch`, unless the store has one. No service may run on the store. `storeId`: the id of the store whose
+ * place it takes.
+ */
+export async function raiseEpoch(setting: StoreSetting, epoch: number, storeId?: string): Promise<number> {
   const db = new Kysely<Schema>({ dialect: (await engineOf(setting)).dialect })
   try {
     await db
@@ -240,6 +243,7 @@ export async function raiseEpoch(setting: StoreSetting, epoch: number): Promise<
       .set({ epoch: epoch + 1 })
       .where('epoch', '<=', epoch)
       .execute()
+    if (storeId !== undefined) await db.updateTable('store_identity').set({ store_id: storeId }).execute()
     return (await db.selectFrom('store_identity').select('epoch').executeTakeFirstOrThrow()).epoch
   } finally {
     await db.destroy().catch(() => undefined)

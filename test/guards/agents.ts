@@ -9,7 +9,7 @@ export const AGENT_GUARDS: readonly Guard[] = [
   {
     name: 'an edge refuses an epoch of the far future',
     file: 'src/edge/files/fences.ts',
-    from: '      assertNotAhead(fence, this.#now())\n',
+    from: '      assertNotAhead(fence.host, fence.epoch, this.#now())\n',
     to: '',
     breaks: 'A stolen service could end all changes of an edge for ever.',
     test: 'test/integration/edge/edge-fences.test.ts',

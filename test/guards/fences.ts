@@ -1,6 +1,8 @@
 import type { Guard } from './guard.ts'
 
 const FENCES = 'src/edge/files/fences.ts'
+const TABLE = 'src/edge/files/fence-table.ts'
+const STORES_TEST = 'test/integration/edge/store-fences.test.ts'
 const ENGINE = 'src/edge/generations/engine.ts'
 const FENCES_TEST = 'test/integration/edge/edge-fences.test.ts'
 const STORE_TEST = 'test/contract/store-on-sqlite.test.ts'
@@ -102,18 +104,84 @@ export const FENCE_GUARDS: readonly Guard[] = [
   {
     name: 'an edge refuses an older fence',
     file: FENCES,
-    from: '    if (stale)\n',
-    to: '    if (stale && false)\n',
+    from: "      if (refusal !== undefined) throw new EdgeFault('fenced', refusal)\n    }\n  }",
+    to: '    }\n  }',
     breaks: 'A change of a run that was taken over would be made.',
     test: FENCES_TEST,
   },
   {
     name: 'a later epoch stands above every number',
-    file: FENCES,
+    file: TABLE,
     from: 'one.epoch < other.epoch || (one.epoch === other.epoch && one.number < other.number)',
     to: 'one.number < other.number',
     breaks: 'A store that was restored could be refused for ever by the edges of the former one, or let both act.',
     test: FENCES_TEST,
+  },
+  {
+    name: 'an edge takes nothing below the floor of a store',
+    file: TABLE,
+    from: '    if (this.#isBelowFloor(fence)) return formerStore(fence.host)\n',
+    to: '',
+    breaks: 'A former store could change every host that its copy has not changed yet.',
+    test: STORES_TEST,
+  },
+  {
+    name: 'a store touches no host of another one',
+    file: TABLE,
+    from: '    if (known && this.#isOfAnother(fence, known)) return otherStore(fence, this.#storeOf(known))\n',
+    to: '',
+    breaks: 'A new store would take over or remove what another installation serves.',
+    test: STORES_TEST,
+  },
+  {
+    name: 'the first store that claims a host has it',
+    file: TABLE,
+    from: '    if (this.#isOfAnother(fence, known)) return\n',
+    to: '',
+    breaks: 'Of two stores that claim a new host at the same moment both would go on.',
+    test: STORES_TEST,
+  },
+  {
+    name: 'floors are written when the fences are written anew',
+    file: TABLE,
+    from: "      ...floors.map((floor) => ({ kind: 'floor', floor }) as const),\n",
+    to: '',
+    breaks: 'A former store could act again some thousand changes later.',
+    test: STORES_TEST,
+  },
+  {
+    name: 'a service shows its store to an edge before it works with it',
+    file: 'src/compose/runs.ts',
+    from: 'const show = async () => edge.raiseFloor({ store: await store.storeId(), epoch: await store.epoch() })',
+    to: 'const show = async () => undefined',
+    breaks: 'The former store of a copy that has changed nothing yet could still act.',
+    test: 'test/faults/former-store.test.ts',
+  },
+  {
+    name: 'a removal asks the edge before it takes the name',
+    file: 'src/runs/steps/context.ts',
+    from: "        if (run.action === 'remove') await primary.raiseFence(guard.fences)\n",
+    to: '',
+    breaks: 'A former store would take the name of a host from DNS before the edge refuses it.',
+    test: 'test/faults/former-store.test.ts',
+  },
+  {
+    name: 'a run that another store has fenced ends',
+    file: 'src/runs/engine/runs.ts',
+    from: '          if (isFenced(fault)) return { fault }\n',
+    to: '',
+    breaks: 'It would be tried for ever, and could not be resolved.',
+    test: 'test/integration/runs/recover.test.ts',
+    filter: 'fenced',
+  },
+  {
+    name: 'a fenced run asks the store for its lease before it turns back',
+    file: 'src/runs/engine/saga.ts',
+    from: '    if (isFenced(fault)) return this.#parts.confirmHeld()\n',
+    to: '    if (isFenced(fault)) return\n',
+    breaks: 'An instance that was overtaken would undo what the next one does.',
+    test: 'test/integration/runs/recover.test.ts',
+    filter: 'fenced',
   },
   {
     name: 'a claim is checked again after it was written',

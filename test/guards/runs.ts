@@ -37,7 +37,7 @@ export const RUN_GUARDS: readonly Guard[] = [
   {
     name: 'a lost lease, a stale fence and an overdue step stop a run where it is',
     file: SAGA,
-    from: '    if (FOR_RECOVERY.some((kind) => fault instanceof kind) || isFenced(fault)) throw fault\n',
+    from: '    if (FOR_RECOVERY.some((kind) => fault instanceof kind)) throw fault\n',
     to: '',
     breaks: 'A run that another instance has taken over would undo what that instance does.',
     test: SAGA_TEST,

@@ -172,6 +172,11 @@ export const edgeMachine: EdgeMachine = {
     return leaveNginx({ ...nginx, server, ports, clock: systemClock })
   },
 
+  async handOver(folder, { from, to, hosts }) {
+    const { Fences } = await import('../../edge/files/fences.ts')
+    return new Fences(folder, systemClock).handOver(from, to, hosts.length > 0 ? hosts : undefined)
+  },
+
   async revoke(config, server) {
     const { trust, close } = await openTrust(config)
     return trust.revoke(server).finally(close)

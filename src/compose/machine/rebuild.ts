@@ -54,11 +54,11 @@ async function withLook(config: Config, options: RebuildOptions): Promise<Findin
 }
 
 /** One transaction: everything that was found, or nothing. Resolves with the epoch of the store. */
-async function enter(config: Config, { adoptions, left }: Findings): Promise<number> {
+async function enter(config: Config, { adoptions, left, store: storeId }: Findings): Promise<number> {
   const store = await openStore(settingOf(config))
   try {
     const told = Math.max(highestLocalEpoch(config), ...adoptions.map(({ epoch }) => epoch ?? 0))
-    const epoch = await raiseEpoch(settingOf(config), told)
+    const epoch = await raiseEpoch(settingOf(config), told, storeId)
     const since = systemClock.now()
     await store.transaction(async (session) => {
       for (const { host, plan, receipt, expiresAt } of adoptions) {
@@ -99,6 +99,10 @@ function worldOf(config: Config, parts: Assembly): RebuildParts {
         }),
       )
       return { entries: inOrder(await Promise.all(lists)), silent }
+    },
+    storeId: async () => {
+      const [first] = await parts.store.listExposures({ after: '', limit: 1 })
+      return first && parts.store.storeId()
     },
     isKnown: async (host, planId) =>
       (await parts.store.findExposure(host)) !== undefined || (await parts.store.findPlan(planId)) !== undefined,
@@ -151,6 +155,7 @@ async function entriesOn(edge: Edge, { edges }: Pick<Assembly, 'edges'>): Promis
     record: read[2 * at] ?? read[2 * at + 1],
     certificate,
     epoch: fences.get(host)?.epoch,
+    store: fences.get(host)?.store,
   }))
 }
 

@@ -162,7 +162,7 @@ const writing = (
   edge: Edge,
   acceptance: Acceptance,
   preparation: Preparation,
-): Some<'prepare' | 'assert-valid' | 'assert-no-debug-log' | 'fence' | 'try-out' | 'forget-tried'> => ({
+): Some<'prepare' | 'assert-valid' | 'assert-no-debug-log' | 'fence' | 'raise-floor' | 'try-out' | 'forget-tried'> => ({
   prepare: async () => {
     // A client that hangs up does not stop it.
     await preparation.done()
@@ -179,6 +179,10 @@ const writing = (
   fence: async (fences) => {
     await acceptance.assertFenceable(fences.map(({ host }) => hostIn(host)))
     await edge.raiseFence(fences)
+    return NOTHING
+  },
+  'raise-floor': async (floor) => {
+    await edge.raiseFloor(floor)
     return NOTHING
   },
   'try-out': async (files) => {
@@ -379,13 +383,15 @@ const socketsIn = (listening: () => Promise<Listening>): Promise<OwnSockets | un
 function describe(settings: EdgeSettings, { version, boot, present, sockets }: Described): Answered<'describe'> {
   const { server, folder, address, listen, layout = 'lines', ports, pidFile, named } = settings
   const master = masterPid(pidFile)
+  const fences = new Fences(folder, settings.clock)
   return {
     protocol: PROTOCOL,
     version,
     server,
     boot,
     pid: process.pid,
-    epoch: new Fences(folder, settings.clock).highestEpoch(),
+    epoch: fences.highestEpoch(),
+    floors: fences.floors().map(({ store, epoch }) => ({ store, epoch })),
     generation: present.number ?? null,
     rights: {
       user: process.getuid?.() ?? 0,

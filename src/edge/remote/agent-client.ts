@@ -68,7 +68,7 @@ const MEANINGS: Readonly<Record<EdgeFault['kind'], string>> = {
   unavailable: 'nginx cannot be used there now',
   logs_keys:
     'nginx logs at debug level, which writes private keys into its log. Set error_log to another level and reload nginx',
-  fenced: 'a newer run has changed the host. This run stops and undoes nothing',
+  fenced: 'a newer run or another store has changed the host. This run changes nothing there',
   away: 'its agent does not answer',
 }
 

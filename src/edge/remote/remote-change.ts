@@ -3,7 +3,7 @@ import type { HostFence } from '../../model/run.ts'
 import { untilAborted } from '../../primitives/abort.ts'
 import { parsePath } from '../config/layout.ts'
 import { EdgeFault, type EdgeFile, type EdgeProposal } from '../contract.ts'
-import type { WireVerdict } from '../wire/verbs.ts'
+import type { WireChange, WireVerdict } from '../wire/verbs.ts'
 import { type AgentClient, agentFault, NoAnswer, UnknownVerb } from './agent-client.ts'
 
 /** How often a change is proposed again because others have changed the same files at the same time. */
@@ -46,7 +46,7 @@ export async function changeThrough(client: AgentClient, proposal: EdgeProposal)
 
 async function sendOnce(client: AgentClient, proposal: EdgeProposal, id: string): Promise<WireVerdict> {
   const { files, expected, replacesLinks = false, mends = false } = await proposal.propose()
-  const fences = proposal.fences ?? (await presentFences(client, files))
+  const fences = await wireFences(client, proposal.fences ?? (await presentFences(client, files)))
   await proposal.ensureHeld?.()
   proposal.assertHeld()
   const heldForMs = proposal.heldForMs ? Math.max(0, Math.floor(proposal.heldForMs()) - MARGIN_MS) : null
@@ -64,7 +64,7 @@ async function sendOnce(client: AgentClient, proposal: EdgeProposal, id: string)
         expected: expected.map(({ path, hash }) => ({ path, hash })),
         replacesLinks,
         mends,
-        fences: fences.map(({ host, epoch, number }) => ({ host, epoch, number })),
+        fences,
       },
       (line) => {
         if ('point' in line) proposal.reached?.(line.point)
@@ -74,6 +74,15 @@ async function sendOnce(client: AgentClient, proposal: EdgeProposal, id: string)
     if (!(error instanceof NoAnswer)) throw error
     return verdictOf(client, id, error, proposal.signal)
   }
+}
+
+/** An agent that has told no floors does not know stores. */
+export async function wireFences(client: AgentClient, fences: readonly HostFence[]): Promise<WireChange['fences']> {
+  const { floors } = await client.describe()
+  return fences.map(({ host, epoch, number, store }) => ({
+    ...{ host, epoch, number },
+    ...(floors && store !== undefined && { store }),
+  }))
 }
 
 /** Resolves when the change is entered, or cannot be any more; also where the agent does not answer: its lease ends it there. */

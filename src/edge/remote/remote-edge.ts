@@ -5,7 +5,7 @@ import { renderSite } from '../config/render-site.ts'
 import { listensOf } from '../config/sockets.ts'
 import { type Edge, EdgeFault, type EdgeFile, type EdgeQuestion } from '../contract.ts'
 import { type AgentClient, UnknownVerb } from './agent-client.ts'
-import { changeThrough } from './remote-change.ts'
+import { changeThrough, wireFences } from './remote-change.ts'
 import { toldAnswer, toldHandshake } from './told-certificate.ts'
 
 /** An nginx that an agent owns, on this machine or another. What it shall serve is rendered here, and judged by the agent again. */
@@ -61,13 +61,11 @@ export function remoteEdge(client: AgentClient): Edge {
       return inOrder(readable, readable.length === 0 ? [] : await client.call('read', readable))
     },
     change: (proposal) => changeThrough(client, proposal),
-    raiseFence: (fences) =>
-      nothing(
-        client.call(
-          'fence',
-          fences.map(({ host, epoch, number }) => ({ host, epoch, number })),
-        ),
-      ),
+    raiseFence: async (fences) => nothing(client.call('fence', await wireFences(client, fences))),
+    raiseFloor: ({ store, epoch }) =>
+      nothing(client.call('raise-floor', { store, epoch })).catch((error: unknown) => {
+        if (!(error instanceof UnknownVerb)) throw error
+      }),
     // What cannot be tried out is told by the change itself.
     tryOut: (files, signal) =>
       nothing(client.call('try-out', files.map(plain), signal)).catch(() => signal?.throwIfAborted()),

@@ -3,7 +3,9 @@ import { NO_ANSWER_REASONS } from '../../model/badge.ts'
 import { BACKEND_PROTOCOLS, ERROR_CLASSES } from '../../model/evidence.ts'
 import { MOST_STRAY_FILES, MOST_STRAY_LINES } from '../../model/host-status.ts'
 import { OPTION_ID_GRAMMAR } from '../../model/options/grammar.ts'
+import { STORE_ID_GRAMMAR } from '../../model/run.ts'
 import { EDGE_POINTS } from '../contract.ts'
+import { MOST_STORES } from '../files/fence-table.ts'
 
 /** Every object is closed: a member that is not listed is an error. Every text and every list has a bound. */
 export const closed = <Members extends TProperties>(members: Members) =>
@@ -47,7 +49,10 @@ export const EdgeFiles = list(
     link: Type.Optional(SystemPath),
   }),
 )
-export const Fences = list(closed({ host: Host, epoch: Whole, number: Whole }))
+const StoreId = Type.String({ pattern: STORE_ID_GRAMMAR })
+/** `store` is only for agents whose description has floors. */
+export const Fences = list(closed({ host: Host, epoch: Whole, number: Whole, store: Type.Optional(StoreId) }))
+export const Floor = closed({ store: StoreId, epoch: Whole })
 
 export const Pair = closed({ fingerprint: text(95), certificatePem: text(65_536), keyPem: text(16_384) })
 
@@ -226,6 +231,8 @@ export const Description = closed({
   pid: Whole,
   /** The highest epoch of any store that has changed this edge. */
   epoch: Whole,
+  /** That of each store. Without it the agent knows no stores, only epochs. */
+  floors: Type.Optional(list(Floor, MOST_STORES)),
   generation: nullable(Whole),
   rights: closed({ user: Whole, signalsNginx: Type.Boolean(), writesFolder: Type.Boolean() }),
   nginx: closed({

@@ -68,6 +68,8 @@ export const VERBS = {
   'taken-out': verb(TakenOut, shape.EdgeFiles, { answered: 4 * 1024 * 1024 }),
 
   fence: verb(shape.Fences, Nothing, { asked: large }),
+  /** An older agent does not know this verb. */
+  'raise-floor': verb(shape.Floor, Nothing),
   /** Answered with lines of `ChangeLine`. */
   change: verb(shape.Change, Nothing, { asked: large, limitMs: CHANGE_MS }),
   /** What became of a change. One that has not arrived is refused when it does. */

@@ -36,6 +36,8 @@ export interface EdgeMachine {
   join(config: EdgeAgentConfig, code: string): Promise<void>
   /** Takes Drawbridge out of the nginx of this machine. No agent may run, and no host may be served. */
   leave(config: EdgeAgentConfig): Promise<LeftNginx>
+  /** Gives hosts of an edge to another store: all of `from`, or those that are named. Resolves with their names. */
+  handOver(folder: string, given: { from: string; to: string; hosts: readonly string[] }): Promise<readonly string[]>
   /** False if the server had no enrolled agent. */
   revoke(config: Config, server: string): Promise<boolean>
   /** Resolves with the new edition of the certificates of services. */
@@ -85,6 +87,7 @@ export function addAgent(edge: Command, machine: EdgeMachine): void {
   addEnroll(edge, machine)
   addJoin(edge, machine)
   addLeave(edge, machine)
+  addHandOver(edge, machine)
   addRevoke(edge, machine)
 }
 
@@ -182,6 +185,39 @@ function addLeave(edge: Command, machine: EdgeMachine): void {
       print({ body: left, lines: () => leftLines(left) }, json)
     })
   withExample(withJson(command), 'drawbridge edge leave --config /etc/drawbridge/edge.yaml')
+}
+
+interface HandOverOptions extends Configured {
+  readonly server?: string
+  readonly yes?: boolean
+}
+
+function addHandOver(edge: Command, machine: EdgeMachine): void {
+  const command = onThisMachine(edge.command('hand-over <from> <to> [hosts...]'), AGENT_FILE)
+    .description('give hosts of this edge to another store: that of a service that is gone to that of a new one')
+    .option('--server <server>', 'the edge that the service with this configuration changes itself')
+    .option('--yes', 'do not ask for confirmation')
+    .action(async (from: string, to: string, hosts: string[], { config: file, server, yes, json }: HandOverOptions) => {
+      const folder = server === undefined ? (await agentConfigIn(file)).nginx.folder : await folderOf(file, server)
+      const what = hosts.length > 0 ? hosts.join(', ') : `all hosts of ${from}`
+      const question = `Give ${what} to store ${to}? The service of ${from} cannot change them here any more.`
+      await confirm({ question, action: 'hand them over', yes })
+      const given = await machine.handOver(folder, { from, to, hosts })
+      const sentence = `${given.length === 1 ? '1 host belongs' : `${given.length} hosts belong`} to store ${to} now.`
+      print({ body: { from, to, hosts: given }, lines: () => [sentence] }, json)
+    })
+  withExample(
+    withJson(command),
+    `drawbridge edge hand-over store_4f1c store_a07b --config ${AGENT_FILE}`,
+    'drawbridge edge hand-over store_4f1c store_a07b shop.example.test --server 23 --config /etc/drawbridge/drawbridge.yaml',
+  )
+}
+
+async function folderOf(file: string, server: string): Promise<string> {
+  const { edges } = await configIn(file)
+  const folder = edges[server]?.folder
+  if (folder === undefined) throw new UsageError(`By ${file} the service does not change edge ${server} itself.`)
+  return folder
 }
 
 const leftLines = ({ edited, removed, reloaded, released }: LeftNginx): string[] => [

@@ -19,6 +19,8 @@ export interface FoundEntry {
   readonly certificate: string | undefined
   /** The epoch of the store that changed it last. */
   readonly epoch: number | undefined
+  /** The id of that store. Undefined where an earlier version has changed it. */
+  readonly store: string | undefined
 }
 
 /** A valid request, as this installation would plan it now. */
@@ -33,6 +35,8 @@ interface Resolved {
 export interface RebuildParts {
   /** The hosts on all edges, each once, and the servers whose edges could not be read. Rejects if the Primary's cannot. */
   readonly entries: () => Promise<{ readonly entries: readonly FoundEntry[]; readonly silent: readonly string[] }>
+  /** The id of a store that has hosts already. Undefined for one that is empty: it takes the id of the store that was lost. */
+  readonly storeId: () => Promise<string | undefined>
   /** Whether the store knows the host or the plan already. */
   readonly isKnown: (host: string, planId: string) => Promise<boolean>
   /** All records of the host and of its owner mark. `unknown`: the zone did not answer for certain. */
@@ -85,6 +89,8 @@ export interface Findings {
   readonly known: number
   /** Servers whose edges could not be read. */
   readonly silent: readonly string[]
+  /** The id that the store must have, so that the edges take its changes. Undefined: any. */
+  readonly store: string | undefined
 }
 
 interface LookOptions {
@@ -109,10 +115,13 @@ export async function lookAtWorld(parts: RebuildParts, options: LookOptions): Pr
   const { entries, silent } = await parts.entries()
   const isBelieved = (epoch: number) => epochAhead(epoch, parts.now()) === undefined
   const newest = Math.max(0, ...entries.map(({ epoch }) => epoch ?? 0).filter(isBelieved))
+  const store = (await parts.storeId()) ?? entries.find(({ epoch }) => epoch === newest)?.store
   const found: (Adoption | NotAdopted | 'known')[] = []
   for (let at = 0; at < entries.length; at += AT_ONCE)
     found.push(
-      ...(await Promise.all(entries.slice(at, at + AT_ONCE).map((entry) => judge(entry, newest, parts, options)))),
+      ...(await Promise.all(
+        entries.slice(at, at + AT_ONCE).map((entry) => judge(entry, { newest, store }, parts, options)),
+      )),
     )
   const unknown = found.filter((each) => each !== 'known')
   return {
@@ -120,6 +129,7 @@ export async function lookAtWorld(parts: RebuildParts, options: LookOptions): Pr
     left: unknown.filter((each) => 'reason' in each),
     known: found.length - unknown.length,
     silent,
+    store,
   }
 }
 
@@ -128,7 +138,7 @@ const AT_ONCE = 16
 
 async function judge(
   entry: FoundEntry,
-  newest: number,
+  { newest, store }: { readonly newest: number; readonly store: string | undefined },
   parts: RebuildParts,
   { otherEpochs, remembered }: LookOptions,
 ): Promise<Adoption | NotAdopted | 'known'> {
@@ -136,6 +146,7 @@ async function judge(
   if (record && (await parts.isKnown(host, record.planId))) return 'known'
   const ahead = epoch === undefined ? undefined : epochAhead(epoch, parts.now())
   if (ahead !== undefined) return { host, reason: futureEpoch(entry.edge, ahead) }
+  if (entry.store !== undefined && entry.store !== store) return { host, reason: otherStore(entry, store) }
   if (epoch !== undefined && epoch !== newest && !otherEpochs) return { host, reason: otherEpoch(epoch, newest) }
   return adopt(entry, parts, remembered.get(host)).catch((error: unknown) => ({
     host,
@@ -149,6 +160,10 @@ const futureEpoch = (edge: string, ahead: string): string =>
 const otherEpoch = (epoch: number, newest: number): string =>
   `It was changed last by the store of epoch ${epoch}, and other hosts by that of epoch ${newest}. ` +
   'If both are this installation, for example before and after a restore, pass --other-epochs.'
+
+const otherStore = ({ edge, store }: FoundEntry, own: string | undefined): string =>
+  `On edge ${edge} it belongs to store ${store}, and this one is ${own ?? 'a new one'}. If that store is gone, run on the machine of the ` +
+  `edge: drawbridge edge hand-over ${store} ${own ?? 'STORE'}.`
 
 /** Why an entry is not adopted, as a sentence. */
 class NotOurs extends Error {}

@@ -203,11 +203,12 @@ export function problemOf(
   const reason = reasonOf(fault)
   if (outcome.kind === 'blocked') {
     const stuck = rollback.at(-1)
-    return new Problem(
-      'rollback_blocked',
-      `${reason} Undoing step ${stuck?.name} failed as well: ${stuck?.detail} No run can change ${host} until the plan is resolved.`,
-      { ...membersOf(fault), steps, rollback },
-    )
+    const undo = stuck ? `Undoing step ${stuck.name} failed as well: ${stuck.detail}` : 'Nothing was undone.'
+    return new Problem('rollback_blocked', `${reason} ${undo} No run can change ${host} until the plan is resolved.`, {
+      ...membersOf(fault),
+      steps,
+      rollback,
+    })
   }
   return new Problem(codeOf(action, fault), reason, { ...membersOf(fault), steps, rollback })
 }

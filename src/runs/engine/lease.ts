@@ -44,6 +44,12 @@ export class HeldLeases implements LeaseGuard {
     this.assertHeld()
   }
 
+  /** The same, and always asks the store. Without its answer the lease counts as lost. */
+  async confirmHeld(): Promise<void> {
+    if (!(await this.#renew())) throw new LeaseLost(this.#leases[0]?.name ?? '')
+    this.assertHeld()
+  }
+
   get leftMs(): number {
     return Math.max(0, Math.min(...this.#heldUntil.values()) - this.#clock.now())
   }
@@ -54,13 +60,17 @@ export class HeldLeases implements LeaseGuard {
     for (const { name } of this.#leases) this.#heldUntil.set(name, 0)
   }
 
-  /** Retried at the next beat if the store does not answer. The life is counted from before the call, which may have waited. */
-  async #renew(): Promise<void> {
+  /**
+   * Resolves with whether the store has answered; retried at the next beat if it has not. The life is counted from before the call, which
+   * may have waited.
+   */
+  async #renew(): Promise<boolean> {
     const asked = this.#clock.now()
     const held = this.#leases.filter(({ name }) => this.#heldUntil.get(name) !== 0)
     const renewed = await this.#store.renewLeases(held, asked, this.#lifeMs).catch(() => undefined)
     // A lease that was lost or stopped during the call stays so.
     const still = renewed ? held.filter(({ name }) => this.#heldUntil.get(name) !== 0) : []
     for (const { name } of still) this.#heldUntil.set(name, renewed?.has(name) ? asked + this.#lifeMs : 0)
+    return renewed !== undefined
   }
 }

@@ -59,7 +59,12 @@ export interface RunsParts {
   readonly clock: Clock
 }
 
-type Work = (journal: Journal, guard: RunGuard, limit: StepLimit) => Promise<SagaOutcome>
+type Work = (under: {
+  readonly journal: Journal
+  readonly guard: RunGuard
+  readonly limit: StepLimit
+  readonly confirmHeld: () => Promise<void>
+}) => Promise<SagaOutcome>
 
 /** Called with each journal entry of a run after it is durable. */
 export type RunListener = (entry: JournalEntry, run: Run) => void
@@ -117,9 +122,10 @@ export class Runs {
     const { crashPoint, stepsFor, clock } = this.#parts
     const { action } = carried.run
     if (carried.task.handedOver) return this.#waitFor(carried.run)
-    return this.#track(carried, false, async (journal, guard, limit) => {
+    return this.#track(carried, false, async ({ journal, guard, limit, confirmHeld }) => {
       crashPoint(`${action} run begun`)
-      return new Saga({ action, steps: await stepsFor(carried, guard), journal, crashPoint, limit, clock }).forward()
+      const steps = await stepsFor(carried, guard)
+      return new Saga({ action, steps, journal, crashPoint, limit, clock, confirmHeld }).forward()
     })
   }
 
@@ -127,18 +133,18 @@ export class Runs {
   resume({ entries, patient, isFresh = false, ...carried }: Left): Promise<RunResult> {
     const { crashPoint, stepsFor, raiseFences, clock } = this.#parts
     const { action } = carried.run
-    const goOn: Work = async (journal, guard, limit) => {
-      await raiseFences(guard.fences)
-      if (isFresh) crashPoint(`${action} run begun`)
-      const saga = new Saga({
-        action,
-        steps: await stepsFor(carried, guard),
-        journal,
-        crashPoint,
-        patient,
-        limit,
-        clock,
-      })
+    const goOn: Work = async ({ journal, guard, limit, confirmHeld }) => {
+      const refused = await raiseFences(guard.fences).then(
+        () => undefined,
+        (fault: unknown) => {
+          if (isFenced(fault)) return { fault }
+          throw fault
+        },
+      )
+      if (isFresh && !refused) crashPoint(`${action} run begun`)
+      const steps = await stepsFor(carried, guard)
+      const saga = new Saga({ action, steps, journal, crashPoint, patient, limit, clock, confirmHeld })
+      if (refused) return saga.refusedByEdge(refused.fault)
       if (isFresh || continuesForward(action, entries)) return saga.forward()
       const fault = new Error('The service ended while the run was in progress.')
       return { ...(await saga.backward()), steps: [], fault }
@@ -201,8 +207,8 @@ export class Runs {
     })
     const limit = new StepLimit(clock)
     const guarded = async () => {
-      const epoch = await untilStored(() => store.epoch(), clock)
-      const fences = leases.map(({ name, fence: number }) => ({ host: hostOfLease(name), epoch, number }))
+      const [epoch, id] = await untilStored(() => Promise.all([store.epoch(), store.storeId()]), clock)
+      const fences = leases.map(({ name, fence: number }) => ({ host: hostOfLease(name), epoch, number, store: id }))
       const guard: RunGuard = {
         assertHeld: () => held.assertHeld(),
         ensureHeld,
@@ -214,12 +220,12 @@ export class Runs {
           return limit.signal
         },
       }
-      return work(journal, guard, limit)
+      return work({ journal, guard, limit, confirmHeld: () => held.confirmHeld() })
     }
     const result = guarded()
       .then((outcome) => this.#finish(carried, recovered, outcome, journal))
       .catch((error: unknown) => {
-        throw error instanceof StaleFence || isFenced(error) ? new LeaseLost(hostLease(run.host)) : error
+        throw error instanceof StaleFence ? new LeaseLost(hostLease(run.host)) : error
       })
       .finally(() => {
         held.stop()

@@ -66,6 +66,8 @@ export interface SagaParts {
   readonly crashPoint: CrashPoint
   /** No caller waits for the outcome: a transient fault ends the attempt with RetryLater instead of turning the run back. */
   readonly patient?: boolean
+  /** Rejects if another instance has the lease of the run, or if the store does not say. */
+  readonly confirmHeld: () => Promise<void>
   /** Ends the waits of a step at its limit. */
   readonly limit: StepLimit
   readonly clock: Clock
@@ -100,10 +102,11 @@ export class Saga {
       } catch (fault) {
         await this.#stopOrWait(step, 'intent', fault)
         // After the verdict a run only goes forward: recovery does the rest.
-        if (this.#isDecided()) throw fault
+        if (this.#isDecided() && !isFenced(fault)) throw fault
+        reports.push({ name: step.name, status: 'failed', ms: this.#since(started), detail: sentenceOf(fault) })
+        if (this.#isDecided()) return { kind: 'blocked', steps: reports, rollback: [], fault }
         // An attempt before a crash may have changed something even if this one did not.
         await this.#turnRound(step, isFirst && fault instanceof StepFault && fault.untouched, sentenceOf(fault))
-        reports.push({ name: step.name, status: 'failed', ms: this.#since(started), detail: sentenceOf(fault) })
         return { ...(await this.backward()), steps: reports, fault }
       }
     }
@@ -112,6 +115,16 @@ export class Saga {
 
   #since(started: number): number {
     return Math.round((this.#parts.clock.monotonic() - started) * 10) / 10
+  }
+
+  /**
+   * Ends a run that an edge refuses before anything was tried, although it holds its lease: what stands there belongs to another store,
+   * which has the same journal or none of it. So nothing is undone.
+   */
+  async refusedByEdge(fault: unknown): Promise<SagaOutcome> {
+    await this.#parts.confirmHeld()
+    const hasBegun = this.#parts.steps.some((step) => this.#mayHaveChanged(step))
+    return { kind: hasBegun ? 'blocked' : 'rolled_back', steps: [], rollback: [], fault }
   }
 
   /** Undoes every step that may have changed something, newest first. Stops at the first that cannot be undone: earlier steps must stay below it. */
@@ -204,9 +217,11 @@ export class Saga {
     await (this.#backByDefault ? tolerating(write) : write())
   }
 
-  /** Throws faults that neither turn a run back nor end it: a lost lease, an unconfirmed verdict, an overdue step and, with `patient`, a transient fault. */
+  /** Throws faults that neither turn a run back nor end it: a lost lease, also one that an edge has told first, an unconfirmed verdict, an overdue step and, with `patient`, a transient fault. */
   async #stopOrWait(step: Step, mark: 'intent' | 'undo_intent', fault: unknown): Promise<void> {
-    if (FOR_RECOVERY.some((kind) => fault instanceof kind) || isFenced(fault)) throw fault
+    if (FOR_RECOVERY.some((kind) => fault instanceof kind)) throw fault
+    // Under a lease that is ours no run of this store is newer: it was another store, and that does not pass.
+    if (isFenced(fault)) return this.#parts.confirmHeld()
     // Without the store nothing can be undone under a lock. That says nothing about whether it can be undone: recovery will.
     if (mark === 'undo_intent' && isByStore(fault)) throw fault
     if (mark === 'undo_intent' && !this.#parts.patient && isAway(fault)) throw new ServerAway(fault)

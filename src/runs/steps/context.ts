@@ -144,6 +144,8 @@ export function contextOf(given: StepParts, subject: RunSubject): StepContext {
       edge: primary,
       assertSound: async () => {
         if (run.action === 'remove' || (KEEPS_EDITS.includes(run.action) && issues(plan))) await primary.assertValid()
+        // The DNS name would be gone before the edge says that the host belongs to another store.
+        if (run.action === 'remove') await primary.raiseFence(guard.fences)
       },
       shelf: parts.shelf,
       touched: () => pathsTouched(subject, primary),

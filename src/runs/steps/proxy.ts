@@ -193,6 +193,7 @@ const UNTOUCHED: readonly EdgeFault['kind'][] = [
   'changed_meanwhile',
   'unavailable',
   'logs_keys',
+  'fenced',
   'away',
 ]
 

@@ -6,7 +6,7 @@ import { AgentClient } from '../../../src/edge/remote/agent-client.ts'
 import { remoteEdge } from '../../../src/edge/remote/remote-edge.ts'
 import { remoteSites } from '../../../src/edge/remote/remote-view.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
-import { type LyingAgent, startLyingAgent } from '../../support/edge/lying-agent.ts'
+import { DESCRIPTION, type LyingAgent, startLyingAgent } from '../../support/edge/lying-agent.ts'
 
 /** An agent of a version before sites could be adopted: it knows `describe`, and answers other verbs as agents do. */
 let agent: LyingAgent
@@ -69,4 +69,16 @@ test.each([
   expect(await site('shop.lab.test')).toMatchObject({ kind: 'site', tls: false })
   agent.says['find-site'] = { answer: { ...good, blocks: [], ...more } }
   await expect(site('shop.lab.test')).rejects.toMatchObject({ kind: 'unavailable' })
+})
+
+test('an agent that knows no stores is sent none, and one that does is', async () => {
+  await using told = await startLyingAgent({ fence: { answer: {} } })
+  const edge = () => remoteEdge(new AgentClient({ server: '23', at: { socket: told.socket }, clock: systemClock }))
+  const fence = { host: 'shop.lab.test', epoch: 1, number: 2 }
+  await edge().raiseFloor({ store: 'store_a', epoch: 1 })
+  await edge().raiseFence([{ ...fence, store: 'store_a' }])
+  told.says.describe = { answer: { ...DESCRIPTION, floors: [] } }
+  await edge().raiseFence([{ ...fence, store: 'store_a' }])
+  const sent = told.asked.filter(({ verb }) => verb === 'fence').map(({ body }) => JSON.parse(body))
+  expect(sent).toEqual([[fence], [{ ...fence, store: 'store_a' }]])
 })

@@ -1,13 +1,14 @@
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { AuditTrail } from '../../../src/audit/trail.ts'
+import { EdgeFault } from '../../../src/edge/contract.ts'
 import { hostLease, NOBODY, type Run, runHolder } from '../../../src/model/run.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
 import { begin } from '../../../src/runs/engine/begin.ts'
 import { problemOf, type RunResult } from '../../../src/runs/engine/ending.ts'
 import { recover, takeUp } from '../../../src/runs/engine/recover.ts'
 import { resolve } from '../../../src/runs/engine/resolve.ts'
-import { Runs } from '../../../src/runs/engine/runs.ts'
+import { Runs, type RunsParts } from '../../../src/runs/engine/runs.ts'
 import { StepFault } from '../../../src/runs/engine/step.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { openStore } from '../../../src/store/open.ts'
@@ -38,8 +39,16 @@ afterAll(async () => {
   folder[Symbol.dispose]()
 })
 
+const FENCED = new EdgeFault('fenced', 'This host belongs to another store.')
+const refuseFences = () => Promise.reject(FENCED)
+
 /** The parts of recovery for one instance. Each run has its own world. */
-function instance(name: string, worlds: ReadonlyMap<string, FakeWorld>) {
+function instance(
+  name: string,
+  worlds: ReadonlyMap<string, FakeWorld>,
+  raiseFences: RunsParts['raiseFences'] = async (fences) =>
+    void told.push(...fences.map(({ number }) => `fence ${number}`)),
+) {
   const log = createLog('trace', [], { write: (line) => void lines.push(line) })
   const trail = new AuditTrail(store)
   const runs = new Runs({
@@ -51,7 +60,7 @@ function instance(name: string, worlds: ReadonlyMap<string, FakeWorld>) {
     crashPoint: () => undefined,
     publish: (_host, commit) => commit(),
     clock,
-    raiseFences: async (fences) => void told.push(...fences.map(({ number }) => `fence ${number}`)),
+    raiseFences,
     renewedFiles: () => (_host, former) => former,
     stepsFor: async ({ run }) => {
       const world = worlds.get(run.runId)
@@ -180,6 +189,63 @@ test('a run whose lease another instance has taken stops, undoes nothing, and fa
   expect(world.undone).toEqual([])
   expect(await stateOf(run)).toBe('running')
 })
+
+test('a run that another store has fenced ends after one try, with nothing undone', async () => {
+  const [untouched, begun] = [await leftBy('me'), await leftBy('me')]
+  const worlds = new Map([untouched, begun].map((run) => [run.runId, new FakeWorld(STEPS, {})]))
+  worlds.get(begun.runId)?.failNext('proxy', new StepFault('The service ended.', { transient: true }))
+  await recover(instance('me', new Map([[begun.runId, worlds.get(begun.runId) ?? new FakeWorld(STEPS, {})]])))
+  expect([await stateOf(untouched), await stateOf(begun)]).toEqual(['running', 'running'])
+  await recover(instance('me', worlds, refuseFences))
+  expect([await stateOf(untouched), await stateOf(begun)]).toEqual(['rolled_back', 'blocked'])
+  expect(worlds.get(begun.runId)?.standing()).toEqual(['backup', 'dns'])
+  expect(lines.join('')).toContain('This host belongs to another store.')
+})
+
+test('what another store has fenced is not resolved, and that ends, too', async () => {
+  const run = await leftBy('me')
+  const world = new FakeWorld(STEPS, { fails: 2, undoFails: 1 })
+  await recover(instance('me', new Map([[run.runId, world]])))
+  world.heal()
+  const resolving = await resolve(run.planId, instance('me', new EveryRun(world), refuseFences))
+  expect(resolving.outcome).toMatchObject({ kind: 'blocked', fault: FENCED })
+  expect(await stateOf(resolving.run)).toBe('blocked')
+  expect(problemOf('remove', run.host, resolving.outcome as never).message).toBe(
+    `This host belongs to another store. Nothing was undone. No run can change ${run.host} until the plan is resolved.`,
+  )
+  const resolved = await resolve(run.planId, instance('me', new EveryRun(world)))
+  expect([resolved.outcome.kind, world.standing()]).toEqual(['rolled_back', []])
+})
+
+test('a step that an edge refuses while the lease is held turns the run back', async () => {
+  const run = await leftBy('me')
+  const world = new FakeWorld(STEPS, {})
+  world.failNext('proxy', new StepFault('Edge 23: another store.', { untouched: true, cause: FENCED }))
+  await recover(instance('me', new Map([[run.runId, world]])))
+  expect([await stateOf(run), world.standing(), world.undone]).toEqual(['rolled_back', [], ['dns', 'backup']])
+})
+
+test('a run that is fenced because another instance has its lease is left to that one', async () => {
+  const { run, world, result } = await startLate(async ({ host }) => {
+    await store.takeLease(hostLease(host), 'another', now, LEASE_MS)
+    throw new StepFault('Edge 23: a newer run.', { untouched: true, cause: FENCED })
+  })
+  await expect(result).rejects.toMatchObject({ code: 'unavailable' })
+  expect([await stateOf(run), world.undone]).toEqual(['running', []])
+})
+
+/** One world for whichever run comes. */
+class EveryRun extends Map<string, FakeWorld> {
+  readonly #world: FakeWorld
+  constructor(world: FakeWorld) {
+    super()
+    this.#world = world
+  }
+
+  override get(): FakeWorld {
+    return this.#world
+  }
+}
 
 test('a resolve that dies is recovered from its own journal, including the changes of the blocked run', async () => {
   const run = await leftBy('me')

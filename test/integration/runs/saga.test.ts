@@ -78,6 +78,7 @@ async function runProcess(process: Process): Promise<SagaOutcome | 'died'> {
     patient,
     limit,
     clock: systemClock,
+    confirmHeld: async () => undefined,
   })
   try {
     const isFirst = !begun.has(runId)
@@ -181,6 +182,7 @@ test('a fault after the verdict undoes nothing', async () => {
     journal,
     limit: new StepLimit(systemClock),
     clock: systemClock,
+    confirmHeld: async () => undefined,
   } as const
   await expect(new Saga({ ...parts, crashPoint: () => undefined }).forward()).rejects.toThrow('failed half way')
   expect([world.standing(), world.undone]).toEqual([steps, []])

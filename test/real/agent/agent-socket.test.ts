@@ -87,6 +87,32 @@ test('an agent of another server is refused by name', async () => {
   await expect(remoteEdge(client).list()).rejects.toThrow('The agent of edge 73 says that it is the agent of edge 23.')
 })
 
+test('over the wire a former store changes no host, and a store none of another', { timeout: 60_000 }, async () => {
+  const client = new AgentClient({ server: '23', at: { socket: agentOf('23').socket }, clock: systemClock })
+  const edge = remoteEdge(client)
+  const [shop, wiki] = [`fenced-shop.${lab.description.zone}`, `fenced-wiki.${lab.description.zone}`]
+  const raise = (host: string, epoch: number, number: number, store: string) =>
+    edge.raiseFence([{ host, epoch, number, store }])
+  await raise(shop, 5, 1, 'store_wirea')
+  await edge.raiseFloor({ store: 'store_wirea', epoch: 7 })
+  for (const host of [shop, wiki])
+    await expect(raise(host, 5, 2, 'store_wirea')).rejects.toMatchObject({
+      kind: 'fenced',
+      said: expect.stringContaining('Stop the service of the former store'),
+    })
+  await expect(raise(shop, 9, 1, 'store_wireb')).rejects.toMatchObject({
+    kind: 'fenced',
+    said: expect.stringContaining('belongs to another store'),
+  })
+  await raise(wiki, 9, 1, 'store_wireb')
+  expect(await edge.fencesOf([shop, wiki])).toEqual([
+    { host: shop, epoch: 5, number: 1, store: 'store_wirea' },
+    { host: wiki, epoch: 9, number: 1, store: 'store_wireb' },
+  ])
+  client.reconnect()
+  expect((await client.describe()).floors).toContainEqual({ store: 'store_wirea', epoch: 7 })
+})
+
 test('a second agent on the same nginx ends and names the first', { timeout: 60_000 }, async () => {
   const second = promisify(execFile)(process.execPath, [launcher(), 'edge', '--config', agentOf('23').configFile])
   await expect(second).rejects.toMatchObject({

@@ -29,6 +29,8 @@ export interface LyingAgent extends AsyncDisposable {
   readonly socket: string
   /** By verb. May be changed at any time. */
   readonly says: Lies
+  /** The bodies of the messages so far, with their verbs. */
+  readonly asked: { readonly verb: string; readonly body: string }[]
 }
 
 /** Stands where an agent should, on a unix socket, and tells the service whatever a test likes. */
@@ -36,9 +38,15 @@ export async function startLyingAgent(lies: Lies = {}): Promise<LyingAgent> {
   const folder = tempFolder()
   const socket = join(folder.path, 'edge.sock')
   const says: Lies = { describe: { answer: DESCRIPTION }, ...lies }
+  const asked: { verb: string; body: string }[] = []
   const server = createServer((request, response) => {
-    request.resume()
-    const said = says[request.url?.split('/').at(-1) ?? '']
+    const verb = request.url?.split('/').at(-1) ?? ''
+    let body = ''
+    request.on('data', (chunk) => {
+      body += chunk
+    })
+    request.on('end', () => asked.push({ verb, body }))
+    const said = says[verb]
     if (typeof said === 'function') return void said(response)
     response.writeHead(said === undefined ? 404 : 200, { 'content-type': 'application/json' })
     response.end(JSON.stringify(said ?? { error: 'There is no such verb.' }))
@@ -47,6 +55,7 @@ export async function startLyingAgent(lies: Lies = {}): Promise<LyingAgent> {
   return {
     socket,
     says,
+    asked,
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections()
       server.close()

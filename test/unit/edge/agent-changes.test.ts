@@ -5,6 +5,7 @@ import type { AgentClient } from '../../../src/edge/remote/agent-client.ts'
 import { changeThrough } from '../../../src/edge/remote/remote-change.ts'
 import type { WireChange } from '../../../src/edge/wire/verbs.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
+import { DESCRIPTION } from '../../support/edge/lying-agent.ts'
 
 /** An agent on a stand-in for its edge, which makes each change when the test lets it. */
 function agent({ accepts = true } = {}) {
@@ -108,7 +109,7 @@ test('a sender that gives a change up withdraws it, and goes on when its verdict
   const { changes, made, go } = agent()
   const arrived = Promise.withResolvers<void>()
   const client = {
-    ...{ server: '73', clock: systemClock },
+    ...{ server: '73', clock: systemClock, describe: async () => DESCRIPTION },
     change: (change: WireChange) => {
       arrived.resolve()
       return changes.carryOut(change, nothing)

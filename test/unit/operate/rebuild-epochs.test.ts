@@ -2,11 +2,16 @@ import { expect, test } from 'vitest'
 import { type FoundEntry, lookAtWorld, type RebuildParts } from '../../../src/operate/keep/rebuild.ts'
 
 const NOW = Date.parse('2026-01-01T00:00:00Z')
-const entry = (host: string, epoch: number): FoundEntry => ({
-  ...{ host, edge: '23', record: undefined, certificate: undefined, epoch },
+const entry = (host: string, epoch: number, store?: string): FoundEntry => ({
+  ...{ host, edge: '23', record: undefined, certificate: undefined, epoch, store },
 })
-const parts = (entries: readonly FoundEntry[]) =>
-  ({ entries: async () => ({ entries, silent: [] }), now: () => NOW }) as unknown as RebuildParts
+const parts = (entries: readonly FoundEntry[], storeId?: string) =>
+  ({
+    entries: async () => ({ entries, silent: [] }),
+    now: () => NOW,
+    storeId: async () => storeId,
+  }) as unknown as RebuildParts
+const NOT_READ = expect.stringContaining('was edited, or another version wrote it')
 
 // Row 38 of the threats: the newest epoch decides which hosts are this installation's own.
 test('an epoch of the far future leaves its own host and no other', async () => {
@@ -17,4 +22,20 @@ test('an epoch of the far future leaves its own host and no other', async () => 
     // This one was looked at.
     { host: 'b.lab.test', reason: expect.stringContaining('was edited, or another version wrote it') },
   ])
+})
+
+test('an empty store takes the id that the hosts of the newest epoch name, and leaves those of another', async () => {
+  const entries = [entry('a.lab.test', 5, 'store_a'), entry('b.lab.test', 9, 'store_b'), entry('c.lab.test', 4)]
+  const options = { otherEpochs: true, remembered: new Map() }
+  const { left, store } = await lookAtWorld(parts(entries), options)
+  expect(store).toBe('store_b')
+  const handOver = expect.stringContaining('drawbridge edge hand-over store_a store_b')
+  expect(left.map(({ reason }) => reason)).toEqual([handOver, NOT_READ, NOT_READ])
+})
+
+test('a store that has hosts keeps its id', async () => {
+  const world = parts([entry('a.lab.test', 5, 'store_a'), entry('b.lab.test', 9, 'store_b')], 'store_a')
+  const { left, store } = await lookAtWorld(world, { otherEpochs: true, remembered: new Map() })
+  expect(store).toBe('store_a')
+  expect(left.map(({ reason }) => reason)).toEqual([NOT_READ, expect.stringContaining('belongs to store store_b')])
 })

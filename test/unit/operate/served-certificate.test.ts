@@ -6,7 +6,14 @@ import { servedCertificate } from '../../../src/operate/keep/served-certificate.
 /** Row 38 of the threats: an edge agent lies about the certificate of a host while the store is rebuilt from the edges. */
 const HOST = 'shop.lab.test'
 const FINGERPRINT = Array.from({ length: 32 }, () => 'AB').join(':')
-const ENTRY = { host: HOST, edge: '23', record: undefined, certificate: certificateId(FINGERPRINT), epoch: 1 }
+const ENTRY = {
+  host: HOST,
+  edge: '23',
+  record: undefined,
+  certificate: certificateId(FINGERPRINT),
+  epoch: 1,
+  store: undefined,
+}
 const SHOWN = {
   kind: 'certificate',
   ...{ fingerprint: FINGERPRINT, serial: '0A', names: [HOST], coversHost: true, notBefore: 1, notAfter: 2 },
