@@ -81,7 +81,7 @@ export const AGENT_GUARDS: readonly Guard[] = [
   {
     name: 'a fence of the far future that stands in the file refuses no run',
     file: 'src/edge/files/fences.ts',
-    from: '      if (epochAhead(fence.epoch, this.#now()) !== undefined) return true\n',
+    from: '      if (epochAhead(epochOf(line), this.#now()) !== undefined) return true\n',
     to: '',
     breaks: 'An epoch that an earlier version took from a lying agent would refuse every run after it.',
     test: 'test/integration/edge/edge-fences.test.ts',

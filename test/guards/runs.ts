@@ -21,7 +21,7 @@ export const RUN_GUARDS: readonly Guard[] = [
   {
     name: 'after its verdict a run does not go back',
     file: SAGA,
-    from: '        if (this.#isDecided()) throw fault\n',
+    from: '        if (this.#isDecided() && !isFenced(fault)) throw fault\n',
     to: '',
     breaks: 'A host that was told to be on the air would be taken off by a fault of tidying.',
     test: SAGA_TEST,
@@ -158,8 +158,8 @@ export const RUN_GUARDS: readonly Guard[] = [
   {
     name: 'recovery raises the fences before it trusts an edge',
     file: RUNS,
-    from: '      await raiseFences(guard.fences)\n',
-    to: '',
+    from: 'await raiseFences(guard.fences).then(',
+    to: 'await Promise.resolve().then(',
     breaks: 'A request of the dead holder that is still under way would act after recovery has looked.',
     test: RECOVER_TEST,
   },
