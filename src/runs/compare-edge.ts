@@ -55,8 +55,8 @@ export class EdgeComparison {
   }
 
   /**
-   * The Primary is behind where this version writes an entry otherwise, and where it never had the entry: the store was restored on
-   * another machine. That is compared only with `rendered`.
+   * The Primary is behind where this version writes an entry otherwise, and where it lost or never had the entry before the store was
+   * restored. That is compared only with `rendered`.
    */
   async primary(edge: Edge, exposures: ReadonlyMap<string, Exposure>, rendered: boolean): Promise<ComparedEdge> {
     const isBehind = async (exposure: Exposure) => rendered && this.#isRenderedOtherwise(edge, exposure)
@@ -181,13 +181,18 @@ export class EdgeComparison {
     return last.state === (isGone ? 'succeeded' : 'rolled_back')
   }
 
-  /** Whether the entry stands as it was applied, or never stood on this edge, and this version writes it otherwise. */
+  /** Whether the entry stands as it was applied, or is missing since before this store, and this version writes it otherwise. */
   async #isRenderedOtherwise(edge: Edge, { host, planId, receipt }: Exposure): Promise<boolean> {
     if (!receipt) return false
     const now = await edge.hashFiles(receipt.files.map(({ path }) => path))
     const isAsApplied = now.every(({ hash }, at) => hash === receipt.files[at]?.hash)
-    // An edge remembers every host that a run has changed: what was there once and is missing now is drift.
-    const isNew = async () => now.every(({ hash }) => hash === null) && (await edge.fencesOf([host])).length === 0
+    // An edge remembers every host that a run has changed: what this store wrote and is missing now is drift. What a store before it
+    // wrote is not: the edge may have lost its files before the restore.
+    const isNew = async () => {
+      if (now.some(({ hash }) => hash !== null)) return false
+      const epoch = await this.#store.epoch()
+      return (await edge.fencesOf([host])).every((fence) => fence.epoch < epoch)
+    }
     if (!isAsApplied && !(await isNew())) return false
     const wanted = await this.#wanted(edge, planId, receipt)
     const after = await edge.hashFiles(wanted.map(({ path }) => path))

@@ -153,7 +153,7 @@ class IdleConnections {
   take(endpoint: Endpoint): Socket | undefined {
     const socket = this.#waiting.get(formatEndpoint(endpoint))?.pop()
     socket?.removeAllListeners('close').removeAllListeners('data').removeAllListeners('error')
-    return socket
+    return socket?.ref()
   }
 
   put(endpoint: Endpoint, socket: Socket): void {
@@ -164,7 +164,8 @@ class IdleConnections {
       return
     }
     this.#waiting.set(key, waiting)
-    waiting.push(socket)
+    // It would keep a process that has done its work until nginx closes it.
+    waiting.push(socket.unref())
     // An idle connection that receives data or is closed is not used again.
     socket.on('data', () => socket.destroy())
     socket.on('close', () => {

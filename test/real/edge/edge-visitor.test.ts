@@ -12,6 +12,7 @@ import { systemClock } from '../../../src/primitives/clock.ts'
 import { makeCertificate } from '../../support/edge/openssl.ts'
 import { blockFor } from '../../support/programs/block.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
+import { until } from '../../support/until.ts'
 
 const folder = tempFolder()
 const pem = { certificate: join(folder.path, 'c.pem'), key: join(folder.path, 'k.pem') }
@@ -66,6 +67,15 @@ describe('plainly', () => {
     await new Promise(setImmediate)
     expect(warnings).toEqual([])
     expect(sockets).toHaveLength(1)
+  })
+
+  test('a connection that waits does not keep the process from ending', async () => {
+    const { visit } = await web((_request, response) => response.setHeader('content-length', 2).end('ok'))
+    const held = () => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length
+    await until('the connections of other tests are closed', () => held() === 0)
+    await visit('h.lab.test')
+    // The side of the server alone.
+    expect(held()).toBe(1)
   })
 
   test('a connection that was closed meanwhile, or whose body has no end, is replaced', async () => {

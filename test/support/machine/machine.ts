@@ -45,7 +45,7 @@ cd /sys/fs/cgroup && find "$CGROUP" -depth -type d -exec rmdir {} +
 interface RunOptions {
   /** What the command reads. Default: nothing. */
   readonly input?: string | Buffer
-  readonly timeoutMs?: number
+  readonly seconds?: number
 }
 
 /** A booted Debian system with a real systemd and a network of its own. Its end leaves no process, mount or folder behind. */
@@ -124,9 +124,11 @@ export class Machine implements AsyncDisposable {
     return this.runWith(options, 'sh', '-c', script)
   }
 
-  runWith({ input, timeoutMs = 120_000 }: RunOptions, ...command: readonly string[]): Promise<Ended> {
-    const inside = ['--target', String(this.#leader), '--all', '--', 'env', '-i', ...ENVIRONMENT, ...command]
-    const child = spawn('nsenter', inside, { timeout: timeoutMs, killSignal: 'SIGKILL' })
+  runWith({ input, seconds = 120 }: RunOptions, ...command: readonly string[]): Promise<Ended> {
+    // Ended from inside: what nsenter has begun outlives nsenter.
+    const limited = ['timeout', '--kill-after=5', String(seconds), ...command]
+    const inside = ['--target', String(this.#leader), '--all', '--', 'env', '-i', ...ENVIRONMENT, ...limited]
+    const child = spawn('nsenter', inside)
     let output = ''
     child.stdout.on('data', (text) => (output += text))
     child.stderr.on('data', (text) => (output += text))
@@ -134,9 +136,7 @@ export class Machine implements AsyncDisposable {
     child.stdin.end(input ?? '')
     return new Promise((resolve, reject) => {
       child.once('error', reject)
-      child.once('close', (code, signal) =>
-        resolve({ code: code ?? 128, output: signal ? `${output}\n${signal}` : output }),
-      )
+      child.once('close', (code, signal) => resolve({ code: code ?? 128, output: `${output}${signal ?? ''}` }))
     })
   }
 

@@ -23,8 +23,8 @@ ExecStart=-ip link add lan0 type veth peer name cable0
 ExecStart=ip link set cable0 up
 ExecStart=ip link set lan0 up
 ExecStart=-ip addr add ${ADDRESS}/24 dev lan0
-ExecStart=-ip addr add ${BACKEND}/24 dev lan0
-ExecStart=-ip addr add ${AUTHORITY}/24 dev lan0
+ExecStart=-ip addr add ${BACKEND}/32 dev lan0
+ExecStart=-ip addr add ${AUTHORITY}/32 dev lan0
 [Install]
 WantedBy=multi-user.target network.target network-online.target
 `
