@@ -84,6 +84,15 @@ export const ignoredFence =
       `The fence of ${host} on edge ${server} is ${ahead} ahead of the clock of this machine. It is ignored.`,
     )
 
+/** An undo of these runs may find that what stood before is gone. */
+export const forgottenRuns =
+  (server: string, log: Log): NonNullable<LocalEdgeParts['onForgottenRuns']> =>
+  (runs) =>
+    log.warn(
+      { event: 'edge_undo_forgotten', server, runs: runs.map(({ run }) => run) },
+      `Edge ${server} keeps no longer what stood before ${runs.length} unsettled runs: they are older than 30 days, or there are too many.`,
+    )
+
 function localAccess(settings: EdgeSettings, world: ReturnType<typeof siteWorldOf>, log: Log): EdgeAccess {
   const { server, folder, address, ports, clock } = settings
   const reader = edgeReader(settings)
@@ -95,6 +104,7 @@ function localAccess(settings: EdgeSettings, world: ReturnType<typeof siteWorldO
       localEdge(settings, {
         exclusive: (work) => lock.hold(server, work),
         onIgnoredFence: ignoredFence(server, log),
+        onForgottenRuns: forgottenRuns(server, log),
         loaded: (since) => preflight.markLoaded(since),
       }),
     view: edgeView(settings, reader),

@@ -7,7 +7,7 @@ import type { ServedName } from '../model/finding.ts'
 import type { StrayLines } from '../model/host-status.ts'
 import type { FoundSite } from '../model/options/adoption.ts'
 import type { FileHash } from '../model/receipt.ts'
-import type { HostFence, StoreFloor } from '../model/run.ts'
+import type { HostFence, RunName, StoreFloor, UnsettledRun } from '../model/run.ts'
 
 export type { FileHash } from '../model/receipt.ts'
 
@@ -107,6 +107,8 @@ export interface EdgeProposal {
    * a change with a lower one. A run may make any number of changes with the same fence.
    */
   readonly fences?: readonly HostFence[] | undefined
+  /** The run that makes the change: what stood before is kept until the run is settled, see `settleRuns`. */
+  readonly run?: RunName | undefined
   /** How long the leases of the run are held for certain, in milliseconds. Without it, they do not end. */
   heldForMs?(): number
   /** Called at each of these moments. */
@@ -263,6 +265,10 @@ export interface Edge {
    * with the edge. Rejects with `fenced` if the edge knows a later epoch: then the service runs on a store that was replaced.
    */
   raiseFloor(floor: StoreFloor): Promise<void>
+  /** The runs of all stores that have changed the edge and are not settled, the oldest first. */
+  unsettledRuns(): Promise<readonly UnsettledRun[]>
+  /** These runs have ended for good: what stood before them need not be kept for an undo any more. */
+  settleRuns(runs: readonly string[]): Promise<void>
   /** Tests files that will probably be proposed next, so that the change need not. Resolves when the test has begun. Never rejects. */
   tryOut(files: readonly EdgeFile[], signal?: AbortSignal): Promise<void>
   /** Ends what `tryOut` began and nobody has proposed. */

@@ -36,6 +36,7 @@ import { whileUnowned } from './files/folder-lock.ts'
 import { replaceFiles } from './files/replace.ts'
 import { type EngineParts, GenerationEngine } from './generations/engine.ts'
 import { PresentGeneration, signatureOf } from './generations/present.ts'
+import { settleRuns, unsettledRuns } from './generations/unsettled.ts'
 import { debugLogReader } from './process/debug-logs.ts'
 import { listeningReader } from './process/neighbours.ts'
 import { testConfiguration } from './process/nginx-program.ts'
@@ -60,6 +61,8 @@ export interface LocalEdgeParts {
   readonly listening?: () => Promise<Listening>
   /** See `Fences`. */
   readonly onIgnoredFence?: FencesOptions['onIgnored']
+  /** See `EngineParts`. */
+  readonly onForgottenRuns?: EngineParts['onForgottenRuns']
   /** Loads the configuration on disk. Default: signals nginx, and proves that new workers serve. */
   readonly reload?: EngineParts['reload']
   /** Called after every proven reload with the time at which the reload began. */
@@ -95,6 +98,7 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
     exclusive: (work) => exclusive((turn) => locked(() => work(turn))),
     assertValid,
     assertNoDebugLog,
+    onForgottenRuns: parts.onForgottenRuns,
     reload,
     test: (staged, outside, signal) =>
       testShadow(
@@ -125,6 +129,8 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
     change: (proposal) => engine.change(proposal),
     raiseFence: (raised) => fences.claim(raised).record(),
     raiseFloor: (floor) => locked(() => fences.raiseFloor(floor)),
+    unsettledRuns: async () => unsettledRuns(folder),
+    settleRuns: (runs) => locked(() => settleRuns(folder, runs)),
     tryOut: (files, signal) => engine.tryOut(files, signal),
     forgetTried: () => engine.forgetAhead(),
     async prepare(signal) {

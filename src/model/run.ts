@@ -96,6 +96,20 @@ export interface StoreFloor {
   readonly epoch: number
 }
 
+/** A run, as an edge knows it: two stores may share the edge. */
+export interface RunName {
+  readonly run: string
+  readonly store: string
+}
+
+/** A run that has changed an edge, which keeps what stood there before until it is told that the run has ended for good. */
+export interface UnsettledRun extends RunName {
+  readonly since: number
+}
+
+/** What the id of a run looks like. */
+export const RUN_ID_GRAMMAR = '^run_[a-z0-9]{1,60}$'
+
 /** What the id of a store looks like. */
 export const STORE_ID_GRAMMAR = '^store_[a-z0-9]{1,58}$'
 
@@ -103,6 +117,8 @@ export const STORE_ID_GRAMMAR = '^store_[a-z0-9]{1,58}$'
 export interface RunGuard extends LeaseGuard {
   /** For edges, which refuse a run that is older than another one on the same host. */
   readonly fences: readonly HostFence[]
+  /** For edges, which keep what stood before it until it is settled. */
+  readonly run: RunName
   /** Aborted when the present step has reached its limit. */
   readonly signal: AbortSignal
 }

@@ -14,6 +14,7 @@ import { removeLateRecords } from './late-records.ts'
 import { type MarksParts, rewriteMarks } from './marks.ts'
 import type { Reach } from './reach.ts'
 import type { Renewals } from './renewals.ts'
+import { settleRuns } from './settle-runs.ts'
 import type { StepParts } from './steps/context.ts'
 
 interface HousekeepingParts extends Pick<StepParts, 'primary' | 'secondary' | 'providerFor' | 'readBack'> {
@@ -54,7 +55,13 @@ export function housekeeping(parts: HousekeepingParts) {
   const duties: Duties = {
     // A run that was committed a moment ago may not be registered in `runs` yet.
     recover: sharedNextRun(() => withEdge(() => recover(parts, clock.now() - JUST_BEGUN_MS))),
-    converge: sharedNextRun(() => onDuty('converge', () => converge.look())),
+    converge: sharedNextRun(() =>
+      onDuty('converge', async () => {
+        const looked = await converge.look()
+        await settleRuns({ store, edges: [parts.primary, parts.secondary].flatMap((edge) => edge ?? []) })
+        return looked
+      }),
+    ),
     expire: sharedNextRun(() => withEdge(() => expiry.removeAllDue())),
     renew: sharedNextRun(() => withEdge(async () => (renewals ? onDuty('renew', () => renewals.look()) : 'no_edge'))),
     marks: sharedNextRun(() =>

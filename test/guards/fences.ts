@@ -200,6 +200,22 @@ export const FENCE_GUARDS: readonly Guard[] = [
     test: FENCES_TEST,
   },
   {
+    name: 'what stood before an unsettled run is kept',
+    file: 'src/edge/generations/stage.ts',
+    from: 'if (isNeeded && forRuns.length < MOST_FOR_RUNS) {',
+    to: 'if (isNeeded && forRuns.length < 0) {',
+    breaks: 'A blocked run could not be undone behind an agent after fifty other changes.',
+    test: 'test/integration/edge/unsettled-runs.test.ts',
+  },
+  {
+    name: 'a service settles no run of another store',
+    file: 'src/runs/settle-runs.ts',
+    from: '.filter((run) => run.store === id)',
+    to: '',
+    breaks: 'What another installation may have to put back on a shared edge would be lost.',
+    test: 'test/integration/edge/unsettled-runs.test.ts',
+  },
+  {
     name: 'a change asks for newer runs directly before the swap',
     file: ENGINE,
     from: '      this.#parts.fences.claim(work.fences).assertNewest()\n',
@@ -210,7 +226,7 @@ export const FENCE_GUARDS: readonly Guard[] = [
   {
     name: 'a change records its fence before the swap',
     file: ENGINE,
-    from: '    await fences.claim(proposed.flatMap(({ member }) => member.work.fences ?? [])).record()\n',
+    from: 'fences.claim(all.flatMap((work) => work.fences ?? [])).record(), ',
     to: '',
     breaks: 'An older run would be let in after a newer one.',
     test: FENCES_TEST,

@@ -21,7 +21,7 @@ import { systemClock } from '../../primitives/clock.ts'
 import { AGENT_CRASH_POINTS, crashAt } from '../../runs/engine/crash-points.ts'
 import type { Log } from '../../runtime/log.ts'
 import { VERSION } from '../../runtime/version.ts'
-import { ignoredFence } from '../edges.ts'
+import { forgottenRuns, ignoredFence } from '../edges.ts'
 
 /** The agent of edge.yaml. It owns the edge's folder from now on, and does not listen yet. */
 export function composeAgent(config: EdgeAgentConfig, log: Log): RunningAgent {
@@ -42,6 +42,7 @@ export function composeAgent(config: EdgeAgentConfig, log: Log): RunningAgent {
     onUnexpected: (error) =>
       log.error({ event: 'edge_change_failed', err: error }, 'A change failed for a reason that is not known.'),
     onIgnoredFence: ignoredFence(server, log),
+    onForgottenRuns: forgottenRuns(server, log),
     reached: (point) => crashPoint(`agent change ${point}`),
   })
   return {
@@ -65,6 +66,7 @@ async function examine(edge: Edge, settings: EdgeSettings) {
     buildFault: async () => buildFault(await readBuild(binary, settings.clock)),
     rehearse: () => rehearsePrepare(settings),
     unread: async () => (await edgeReader(settings).read()).broken,
+    now: settings.clock.now,
   })
   return findings.map(({ subject, status, sentence, fix }) => ({
     ...{ subject, status, sentence },

@@ -144,6 +144,7 @@ function examinedEdge(settings: EdgeSettings, primary: string): ExaminedEdge {
     buildFault: async () => buildFault(await readBuild(binary, settings.clock)),
     rehearse: () => rehearsePrepare(settings),
     unread: async () => (await edgeReader(settings).read()).broken,
+    now: settings.clock.now,
   }
 }
 

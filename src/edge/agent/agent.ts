@@ -60,6 +60,7 @@ interface AgentParts {
   readonly onUnexpected: (error: unknown) => void
   /** See `Fences`. */
   readonly onIgnoredFence?: LocalEdgeParts['onIgnoredFence']
+  readonly onForgottenRuns?: LocalEdgeParts['onForgottenRuns']
   /** Its certificate. Undefined where it does not listen for other machines. */
   readonly identity?: Pick<AgentIdentity, 'prepareKey' | 'install'> | undefined
   /** Called at each moment of a change, for tests that end the process there. */
@@ -73,7 +74,7 @@ export function edgeAgent(parts: AgentParts): Agent {
   const preflight = edgePreflight(settings, reader)
   const listening = listeningReader(settings)
   const edge = localEdge(settings, {
-    ...{ isOwner: true, listening, onIgnoredFence: parts.onIgnoredFence },
+    ...{ isOwner: true, listening, onIgnoredFence: parts.onIgnoredFence, onForgottenRuns: parts.onForgottenRuns },
     loaded: (since) => preflight.markLoaded(since),
   })
   const view = edgeView(settings, reader)
@@ -162,7 +163,9 @@ const writing = (
   edge: Edge,
   acceptance: Acceptance,
   preparation: Preparation,
-): Some<'prepare' | 'assert-valid' | 'assert-no-debug-log' | 'fence' | 'raise-floor' | 'try-out' | 'forget-tried'> => ({
+): Some<
+  'prepare' | 'assert-valid' | 'assert-no-debug-log' | 'fence' | 'raise-floor' | 'settle' | 'try-out' | 'forget-tried'
+> => ({
   prepare: async () => {
     // A client that hangs up does not stop it.
     await preparation.done()
@@ -185,6 +188,10 @@ const writing = (
     await edge.raiseFloor(floor)
     return NOTHING
   },
+  settle: async (runs) => {
+    await edge.settleRuns(runs)
+    return NOTHING
+  },
   'try-out': async (files) => {
     await acceptance.assertAcceptable(files)
     await edge.tryOut(files)
@@ -201,11 +208,21 @@ const standing = (
   present: PresentGeneration,
   version: string,
 ): Some<
-  'generation' | 'list' | 'stray' | 'fences-of' | 'hash' | 'read' | 'removals' | 'unused-certificates' | 'released'
+  | 'generation'
+  | 'list'
+  | 'stray'
+  | 'unsettled'
+  | 'fences-of'
+  | 'hash'
+  | 'read'
+  | 'removals'
+  | 'unused-certificates'
+  | 'released'
 > => ({
   generation: () => edge.generation(),
   list: () => edge.list(),
   stray: () => edge.stray(),
+  unsettled: () => edge.unsettledRuns(),
   'fences-of': (hosts) => edge.fencesOf(hosts.map(hostIn)),
   hash: (paths) => edge.hashFiles(pathsIn(paths)),
   read: (paths) => edge.read(readableIn(paths, version)),

@@ -62,7 +62,7 @@ export class Changes {
   }
 
   async #carryOut(change: WireChange, reached: (point: EdgePoint) => void): Promise<void> {
-    const { id, files, expected, replacesLinks, mends, fences, heldForMs } = change
+    const { id, files, expected, replacesLinks, mends, fences, run, heldForMs } = change
     const { edge, acceptance, clock } = this.#parts
     const endsAt = clock.monotonic() + (heldForMs ?? Number.POSITIVE_INFINITY)
     await edge.change({
@@ -81,6 +81,7 @@ export class Changes {
         if (clock.monotonic() >= endsAt) throw new Late()
       },
       fences,
+      run,
       reached,
     })
   }

@@ -1,9 +1,10 @@
 import { join } from 'node:path'
+import type { UnsettledRun } from '../../model/run.ts'
 import { placesOf } from '../config/gathered.ts'
 import { isAdopted, isOutside, isReleased, isSecret } from '../config/layout.ts'
 import { type EdgeChange, EdgeFault, type EdgeFile, type EdgePoint, type EdgeProposal, isFenced } from '../contract.ts'
 import type { Fences } from '../files/fences.ts'
-import { faultOf, hashOfFound } from '../files/files.ts'
+import { faultOf, hashOfFound, withEdgeFaults } from '../files/files.ts'
 import { assertExpected, type Replaced } from '../files/replace.ts'
 import type { Refusal } from '../reading/refusal.ts'
 import { refusalSentence } from '../reading/refusal.ts'
@@ -11,6 +12,7 @@ import { findFailing, GroupCommit, type Member } from './group-commit.ts'
 import { type FirstLayout, type RefreshParts, refresh, type Turn } from './refresh.ts'
 import { discard, EDITED, enter, forgetOld, isUpToDate, type Staged } from './stage.ts'
 import { Trials, type Tried } from './trials.ts'
+import { noteRuns } from './unsettled.ts'
 
 export interface EngineParts extends RefreshParts {
   readonly server: string
@@ -18,6 +20,8 @@ export interface EngineParts extends RefreshParts {
   /** Rejects with `config_broken` if nginx would not load the configuration as it is. */
   readonly assertValid: () => Promise<void>
   readonly assertNoDebugLog: () => Promise<void>
+  /** Called with runs that are not settled and whose former generations go: see `forgetOld`. */
+  readonly onForgottenRuns?: ((runs: readonly UnsettledRun[]) => void) | undefined
   readonly installReleased: (released: readonly EdgeFile[]) => Promise<Replaced>
   /** Prepares what a change does to hand-written sites. */
   readonly prepareSites: (records: readonly EdgeFile[]) => Promise<SiteChange>
@@ -275,7 +279,8 @@ export class GenerationEngine {
     const unfenced = newest()
     if (unfenced.length < proposed.length) return unfenced
     try {
-      await fences.claim(proposed.flatMap(({ member }) => member.work.fences ?? [])).record()
+      const all = proposed.map(({ member }) => member.work)
+      await Promise.all([fences.claim(all.flatMap((work) => work.fences ?? [])).record(), this.#noteRuns(all)])
     } catch (error) {
       // One of them was overtaken while the claim was written: the others go on without it.
       if (isFenced(error)) return newest()
@@ -290,6 +295,14 @@ export class GenerationEngine {
     return { released, sites }
   }
 
+  /** What stands now may have to be put back by these runs. */
+  async #noteRuns(proposals: readonly EdgeProposal[]): Promise<void> {
+    const { folder, present, clock } = this.#parts
+    const { number } = present
+    const runs = proposals.flatMap(({ run }) => run ?? [])
+    if (number !== undefined) await withEdgeFaults(folder, () => noteRuns(folder, number, runs, clock.now()))
+  }
+
   /** See refresh.ts. False if there is nothing to change. */
   async refresh(first: FirstLayout, isRunning: boolean, signal?: AbortSignal): Promise<boolean> {
     const entered = await refresh(this.#parts, this.#trials, { first, isRunning, signal })
@@ -298,7 +311,10 @@ export class GenerationEngine {
   }
 
   #forgetOld(present: number, former: number | undefined): void {
-    forgetOld(this.#parts.folder, { present, former, keyless: this.#keyless }).catch(() => undefined)
+    const { folder, clock, onForgottenRuns = () => undefined } = this.#parts
+    forgetOld(folder, { present, former, keyless: this.#keyless, now: clock.now(), onForgottenRuns }).catch(
+      () => undefined,
+    )
   }
 }
 

@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import type { UnsettledRun } from '../../model/run.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import { createFile, errorCode, syncFolder } from '../../primitives/durable-file.ts'
 import { Slices } from '../../primitives/slices.ts'
@@ -23,6 +24,7 @@ import { EdgeFault } from '../contract.ts'
 import { withEdgeFaults } from '../files/files.ts'
 import type { GatheredText } from './draft.ts'
 import { numbersIn, signatureOf } from './present.ts'
+import { runsOf } from './unsettled.ts'
 
 /** A generation that was written and is not included by nginx yet. */
 export interface Staged {
@@ -222,25 +224,44 @@ export async function discard({ folder, number }: Pick<Staged, 'folder' | 'numbe
 
 /** Generations that are kept, with the present one. */
 const KEPT = 50
+/** Beside them, those that unsettled runs may have to put back: so many, and so long. */
+const MOST_FOR_RUNS = 200
+const LONGEST_FOR_RUNS_MS = 30 * 86_400_000
+
+interface Forgetting {
+  readonly present: number
+  readonly former: number | undefined
+  /** The numbers of those whose keys were removed by earlier calls. */
+  readonly keyless: Set<number>
+  readonly now: number
+  /** Called with the unsettled runs whose generations go although they are not settled: there are too many, or they are too old. */
+  readonly onForgottenRuns: (runs: readonly UnsettledRun[]) => void
+}
 
 /**
  * Removes old generations. The private keys in those that are kept are removed, too, except from the one before: a generation that
- * turns out to be bad is left for that one. `keyless`: the numbers of those whose keys were removed by earlier calls.
+ * turns out to be bad is left for that one.
  */
-export async function forgetOld(
-  edgeFolder: string,
-  { present, former, keyless }: { present: number; former: number | undefined; keyless: Set<number> },
-): Promise<void> {
+export async function forgetOld(edgeFolder: string, forgetting: Forgetting): Promise<void> {
+  const { present, former, keyless, now, onForgottenRuns } = forgetting
   const generations = join(edgeFolder, GENERATIONS)
   const remove = (...below: readonly string[]) => rm(join(generations, ...below), { recursive: true, force: true })
   const older = numbersIn(generations)
     .filter((number) => number < present)
     .toSorted((a, b) => b - a)
+  const forRuns: number[] = []
   for (const number of older.slice(KEPT - 1)) {
+    const runs = runsOf(edgeFolder, number)
+    const isNeeded = runs.some(({ since }) => now - since < LONGEST_FOR_RUNS_MS)
+    if (isNeeded && forRuns.length < MOST_FOR_RUNS) {
+      forRuns.push(number)
+      continue
+    }
+    if (runs.length > 0) onForgottenRuns(runs)
     await remove(String(number))
     keyless.delete(number)
   }
-  for (const number of older.slice(0, KEPT - 1)) {
+  for (const number of [...older.slice(0, KEPT - 1), ...forRuns]) {
     if (number === former || keyless.has(number)) continue
     await remove(String(number), 'tls')
     keyless.add(number)

@@ -65,6 +65,7 @@ async function sendOnce(client: AgentClient, proposal: EdgeProposal, id: string)
         replacesLinks,
         mends,
         fences,
+        ...(proposal.run && (await knowsStores(client)) && { run: { ...proposal.run } }),
       },
       (line) => {
         if ('point' in line) proposal.reached?.(line.point)
@@ -76,12 +77,14 @@ async function sendOnce(client: AgentClient, proposal: EdgeProposal, id: string)
   }
 }
 
-/** An agent that has told no floors does not know stores. */
+/** An agent that has told no floors is of a version that knows neither stores nor their runs. */
+const knowsStores = async (client: AgentClient): Promise<boolean> => (await client.describe()).floors !== undefined
+
 export async function wireFences(client: AgentClient, fences: readonly HostFence[]): Promise<WireChange['fences']> {
-  const { floors } = await client.describe()
+  const isTold = await knowsStores(client)
   return fences.map(({ host, epoch, number, store }) => ({
     ...{ host, epoch, number },
-    ...(floors && store !== undefined && { store }),
+    ...(isTold && store !== undefined && { store }),
   }))
 }
 

@@ -66,6 +66,14 @@ export function remoteEdge(client: AgentClient): Edge {
       nothing(client.call('raise-floor', { store, epoch })).catch((error: unknown) => {
         if (!(error instanceof UnknownVerb)) throw error
       }),
+    unsettledRuns: () =>
+      client.call('unsettled', {}).catch((error: unknown) => {
+        if (error instanceof UnknownVerb) return []
+        throw error
+      }),
+    settleRuns: async (runs) => {
+      if (runs.length > 0) await client.call('settle', [...runs])
+    },
     // What cannot be tried out is told by the change itself.
     tryOut: (files, signal) =>
       nothing(client.call('try-out', files.map(plain), signal)).catch(() => signal?.throwIfAborted()),

@@ -3,7 +3,7 @@ import { NO_ANSWER_REASONS } from '../../model/badge.ts'
 import { BACKEND_PROTOCOLS, ERROR_CLASSES } from '../../model/evidence.ts'
 import { MOST_STRAY_FILES, MOST_STRAY_LINES } from '../../model/host-status.ts'
 import { OPTION_ID_GRAMMAR } from '../../model/options/grammar.ts'
-import { STORE_ID_GRAMMAR } from '../../model/run.ts'
+import { RUN_ID_GRAMMAR, STORE_ID_GRAMMAR } from '../../model/run.ts'
 import { EDGE_POINTS } from '../contract.ts'
 import { MOST_STORES } from '../files/fence-table.ts'
 
@@ -49,6 +49,7 @@ export const EdgeFiles = list(
     link: Type.Optional(SystemPath),
   }),
 )
+const RunId = Type.String({ pattern: RUN_ID_GRAMMAR })
 const StoreId = Type.String({ pattern: STORE_ID_GRAMMAR })
 /** `store` is only for agents whose description has floors. */
 export const Fences = list(closed({ host: Host, epoch: Whole, number: Whole, store: Type.Optional(StoreId) }))
@@ -82,7 +83,12 @@ export const Change = closed({
   replacesLinks: Type.Boolean(),
   mends: Type.Boolean(),
   fences: Fences,
+  /** Only for agents whose description has floors. */
+  run: Type.Optional(closed({ run: RunId, store: StoreId })),
 })
+
+export const RunIds = list(RunId, 10_000)
+export const UnsettledRuns = list(closed({ run: RunId, store: StoreId, since: Whole }), 10_000)
 
 const FAULT_KINDS = [
   'config_broken',

@@ -70,6 +70,9 @@ export const VERBS = {
   fence: verb(shape.Fences, Nothing, { asked: large }),
   /** An older agent does not know this verb. */
   'raise-floor': verb(shape.Floor, Nothing),
+  /** Nor these. */
+  unsettled: verb(Nothing, shape.UnsettledRuns, { answered: 2 * 1024 * 1024 }),
+  settle: verb(shape.RunIds, Nothing, { asked: 1024 * 1024 }),
   /** Answered with lines of `ChangeLine`. */
   change: verb(shape.Change, Nothing, { asked: large, limitMs: CHANGE_MS }),
   /** What became of a change. One that has not arrived is refused when it does. */

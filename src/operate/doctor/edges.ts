@@ -25,6 +25,7 @@ export interface ExaminedEdge {
   readonly rehearse: () => Promise<void>
   /** The parts of nginx's configuration that Drawbridge does not understand, or left out because there were too many. */
   readonly unread: () => Promise<readonly UnreadPart[]>
+  readonly now: () => number
 }
 
 interface UnreadPart {
@@ -75,6 +76,7 @@ export async function examineEdge(examined: ExaminedEdge): Promise<Finding[]> {
     await examineLogLevel(subject, edge),
     await examineReading(subject, examined),
     await examineStray(subject, examined),
+    await examineUnsettled(subject, examined),
     // Temporary copies of the main file are written beside it for tests.
     examineWritable(subject, dirname(config)),
     ...folders.map(({ path, mode }) => examineFolder({ subject, path: join(folder, path), mode })),
@@ -158,6 +160,31 @@ async function examineStray(subject: string, { edge, folder, binary, config }: E
     subject,
     `${path} has lines that belong to no host: ${which} ${first.lines.join(', ')}.${others}`,
     `Look at the file. If nobody needs these lines, run: sed -i '${removal}' ${path} && ${binary} -t -c ${config} && ${binary} -s reload -c ${config}`,
+  )
+}
+
+const DAY_MS = 86_400_000
+/** A run that lasts longer is blocked, or its store is gone. */
+const USUAL_MS = DAY_MS
+
+/** What stood before an unsettled run is kept, but not for ever: see `forgetOld`. */
+async function examineUnsettled(subject: string, { edge, now }: ExaminedEdge): Promise<Finding> {
+  const found = await edge.unsettledRuns().catch(reasonOf)
+  if (typeof found === 'string')
+    return warning(
+      subject,
+      `Which runs are not settled cannot be read: ${found}`,
+      'Check the permissions of its folder.',
+    )
+  const old = found.filter(({ since }) => now() - since > USUAL_MS)
+  const [first] = old
+  if (!first) return ok(subject, 'It keeps what stood before every run that is not settled.')
+  const days = Math.floor((now() - first.since) / DAY_MS)
+  return warning(
+    subject,
+    `${old.length === 1 ? 'A run has' : `${old.length} runs have`} not been settled for ${days} days (${first.run}). What stood before ` +
+      'is kept for 30 days, and for the newest 200 changes of such runs.',
+    'Run `drawbridge status`, and finish blocked plans with `drawbridge resolve PLAN`.',
   )
 }
 

@@ -213,6 +213,7 @@ export class Runs {
         assertHeld: () => held.assertHeld(),
         ensureHeld,
         fences,
+        run: { run: run.runId, store: id },
         get leftMs() {
           return held.leftMs
         },

@@ -328,6 +328,7 @@ async function stepFor(removes: readonly string[], removedPlans?: Readonly<Recor
     ensureHeld: async () => undefined,
     leftMs: 1,
     fences,
+    run: { run: 'run_a', store: 'store_a' },
     signal: new AbortController().signal,
   }
   const step = convergeStep({

@@ -14,6 +14,7 @@ import { includeSites, siteFile, writeSites } from '../../support/edge/sites/wri
 import type { LabAgents } from '../../support/lab/agents.ts'
 import { hasEntry } from '../../support/lab/entry-file.ts'
 import { applied, expected, granted, invariants, planned, run, runWith } from '../../support/lab/exposure.ts'
+import { housekeeping } from '../../support/lab/housekeeping.ts'
 import { startWithAgents, type TestLab } from '../../support/lab/lab.ts'
 import { startLoad } from '../../support/lab/load.ts'
 import { until } from '../../support/until.ts'
@@ -40,6 +41,14 @@ test('apply and remove go through the agents, to both edges', { timeout: 90_000 
   const { planId, host } = await applied(lab, { subdomain: 'socket', tls: true })
   const { primary, secondary } = lab.description.edges
   expect([hasEntry(primary, host), hasEntry(secondary, host)]).toEqual([true, true])
+  const edge = remoteEdge(new AgentClient({ server: '23', at: { socket: agentOf('23').socket }, clock: systemClock }))
+  expect(await edge.unsettledRuns()).toContainEqual({
+    run: expect.stringMatching(/^run_/),
+    store: expect.stringMatching(/^store_/),
+    since: expect.any(Number),
+  })
+  await housekeeping(lab, 'converge')
+  expect(await edge.unsettledRuns()).toEqual([])
   const { body: health } = await lab.call({ method: 'GET', path: `/api/health?host=${host}` })
   expect(health).toMatchObject({ server: '25', managed: true })
   const { body: found } = await lab.call({ method: 'GET', path: `/api/diagnose?host=${host}` })

@@ -33,6 +33,7 @@ async function takenAwayAndBack(kept: (stood: readonly EdgeFile[]) => readonly E
         assertHeld: () => undefined,
         ensureHeld: async () => undefined,
         fences: [],
+        run: { run: 'run_a', store: 'store_a' },
         signal: new AbortController().signal,
         leftMs: 60_000,
       },

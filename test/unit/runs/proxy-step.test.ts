@@ -12,6 +12,7 @@ const GUARD: RunGuard = {
   ensureHeld: async () => undefined,
   leftMs: 1,
   fences: [],
+  run: { run: 'run_a', store: 'store_a' },
   signal: new AbortController().signal,
 }
 

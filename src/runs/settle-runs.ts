@@ -1,0 +1,26 @@
+import type { Edge } from '../edge/contract.ts'
+import type { RunStore } from '../store/ports/runs.ts'
+import type { Store } from '../store/ports/store.ts'
+
+interface SettleParts {
+  readonly edges: readonly Pick<Edge, 'server' | 'unsettledRuns' | 'settleRuns'>[]
+  readonly store: Pick<Store, 'storeId'> & Pick<RunStore, 'unsettledRunIds'>
+}
+
+/**
+ * Tells each edge which runs of this store have ended for good, so that it need not keep what stood before them. Asked in this order: a run
+ * that an edge knows has begun in the store. An edge that does not answer is told later.
+ */
+export async function settleRuns({ edges, store }: SettleParts): Promise<void> {
+  const id = await store.storeId()
+  await Promise.all(
+    edges.map(async (edge) => {
+      const known = await edge.unsettledRuns().catch(() => [])
+      const own = known.filter((run) => run.store === id).map(({ run }) => run)
+      if (own.length === 0) return
+      const unsettled = new Set(await store.unsettledRunIds())
+      const settled = own.filter((run) => !unsettled.has(run))
+      if (settled.length > 0) await edge.settleRuns(settled).catch(() => undefined)
+    }),
+  )
+}
