@@ -1,20 +1,17 @@
 import { randomInt } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { statePaths, tsigKey } from '../../lab/state.ts'
-import { holdsExactly } from '../../src/dns/read-back.ts'
-import { dnsReader } from '../../src/dns/reader.ts'
-import type { TsigKeySettings } from '../../src/dns/tsig.ts'
-import type { Store } from '../../src/store/ports/store.ts'
-import { takes } from '../support/delay.ts'
-import { startBindHost } from '../support/dns/bind.ts'
-import { startKnot } from '../support/dns/knot.ts'
-import { startPowerDns } from '../support/dns/powerdns.ts'
-import { randomKey, type ZoneHost } from '../support/dns/served-zone.ts'
-import { granted, planned, runWith } from '../support/lab/exposure.ts'
-import { housekeeping } from '../support/lab/housekeeping.ts'
-import { startTestLab, type TestLab } from '../support/lab/lab.ts'
-import { withStore } from '../support/lab/lab-store.ts'
-import { until } from '../support/until.ts'
+import { statePaths, tsigKey } from '../../../lab/state.ts'
+import { holdsExactly } from '../../../src/dns/read-back.ts'
+import { dnsReader } from '../../../src/dns/reader.ts'
+import type { TsigKeySettings } from '../../../src/dns/tsig.ts'
+import type { Store } from '../../../src/store/ports/store.ts'
+import { takes } from '../../support/delay.ts'
+import { randomKey, type ServedZone, type ZoneHost } from '../../support/dns/served-zone.ts'
+import { granted, planned, runWith } from '../../support/lab/exposure.ts'
+import { housekeeping } from '../../support/lab/housekeeping.ts'
+import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import { withStore } from '../../support/lab/lab-store.ts'
+import { until } from '../../support/until.ts'
 
 /** A campaign: `npm run campaign -- stalls`. `STALLS=6,9` takes only these lengths, in seconds. */
 const LENGTHS = process.env.STALLS?.split(',').map(Number) ?? Array.from({ length: 15 }, (_, i) => i + 1)
@@ -26,12 +23,9 @@ interface Host {
   readonly planId: string
 }
 
-describe.runIf(process.env.CAMPAIGN)('a stalled name server', () => {
-  describe.each([
-    { name: 'BIND', start: startBindHost },
-    { name: 'Knot', start: startKnot },
-    { name: 'PowerDNS', start: startPowerDns },
-  ])('$name', ({ name, start }) => {
+/** One file for each server: most of the time they wait, so three workers run them side by side. */
+export function describeStalls(name: string, start: (zone: ServedZone) => Promise<ZoneHost>): void {
+  describe.runIf(process.env.CAMPAIGN)(`a stalled ${name}`, () => {
     let lab: TestLab
     let server: ZoneHost
     const all: Host[] = []
@@ -115,7 +109,7 @@ describe.runIf(process.env.CAMPAIGN)('a stalled name server', () => {
       expect((await states(all)).filter((state) => state === 'blocked')).toEqual([])
     })
   })
-})
+}
 
 const statesIn = (store: Pick<Store, 'findPlan'>, hosts: readonly Host[]): Promise<string[]> =>
   Promise.all(hosts.map(async ({ planId }) => (await store.findPlan(planId))?.state ?? 'gone'))

@@ -1,0 +1,4 @@
+import { startBindHost } from '../../support/dns/bind.ts'
+import { describeStalls } from './stalled-server.ts'
+
+describeStalls('BIND', startBindHost)
