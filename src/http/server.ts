@@ -117,7 +117,7 @@ async function addGuards(app: App, parts: ServerParts, isClosing: () => boolean)
   handleErrors(app, { ...parts, budgets, problemPage: problemPage(parts.pageFolder) })
   logRequests(app)
   acceptOnlyJson(app)
-  await refuseOverload(app)
+  refuseOverload(app, parts.clock)
 }
 
 function addRoutes(app: App, parts: ServerParts, isClosing: () => boolean): void {

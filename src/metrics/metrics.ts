@@ -1,9 +1,10 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { HostStatus, OutOfStep } from '../model/host-status.ts'
 import type { JournalEntry, JournalMark, Run } from '../model/run.ts'
 import type { Clock } from '../primitives/clock.ts'
 import { LoopDelay } from './loop-delay.ts'
 import { addOperationGauges, type OperationSources } from './operation-gauges.ts'
+import { addProcessGauges } from './process-gauges.ts'
 
 /** Sources of the values that are read at scrape time. */
 export interface MetricSources {
@@ -63,8 +64,12 @@ export class Metrics {
   readonly #refusals: Counter<'code'>
   #instances: MeasuredInstances = { storeAnswers: false, unconfirmedMs: undefined, alive: [], duties: [] }
 
+  /** It measures between its start and its stop. */
+  readonly loopDelay: LoopDelay
+
   constructor(sources: MetricSources) {
     this.#sources = sources
+    this.loopDelay = new LoopDelay(sources.clock)
     const registers = [this.#registry]
     this.#checks = new Histogram({
       name: 'drawbridge_check_duration_seconds',
@@ -94,7 +99,7 @@ export class Metrics {
     this.#addGauges(registers)
     this.#addInstances(registers)
     addOperationGauges(registers, sources.operation)
-    collectDefaultMetrics({ register: this.#registry })
+    addProcessGauges(registers)
   }
 
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE
@@ -184,7 +189,7 @@ export class Metrics {
             this.set({ server, cause: outOfStep.cause }, Math.round((clock.now() - outOfStep.since) / 1000))
       },
     })
-    const loopDelay = new LoopDelay(this.#sources.clock)
+    const loopDelay = this.loopDelay
     new Gauge({
       name: 'drawbridge_event_loop_delay_seconds',
       help: 'Delay of the event loop in the last one to two minutes, by quantile.',

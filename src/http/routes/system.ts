@@ -52,6 +52,8 @@ export function systemRoutes(
 
 /** Metrics for Prometheus, for internal callers only, because they name all hosts and their state. */
 export function metricsRoutes(app: App, metrics: Metrics): void {
+  app.addHook('onReady', async () => metrics.loopDelay.start())
+  app.addHook('onClose', async () => metrics.loopDelay.stop())
   app.addHook('onResponse', async ({ routeOptions, refusedWith }) => {
     if (refusedWith && routeOptions.config?.audited === 'plan') metrics.planRefused(refusedWith)
   })

@@ -152,15 +152,19 @@ describe('the reader', () => {
     await using liar = await startLiar(honest)
     await look(liar)
     expect(new Set(liar.asked.map(({ from }) => from.port)).size).toBe(1)
-    expect(new Set(liar.asked.map(({ query }) => query.readUInt16BE(0))).size).toBe(liar.asked.length)
-    expect(liar.asked.length).toBeGreaterThanOrEqual(13)
+    // A question that is repeated on a slow machine keeps its id.
+    const first = liar.asked.filter(({ repeated }) => repeated === 0)
+    expect(new Set(first.map(({ query }) => query.readUInt16BE(0))).size).toBe(first.length)
+    expect(first.length).toBeGreaterThanOrEqual(13)
   })
 
   test('draws new ids for every look', async () => {
     await using liar = await startLiar(honest)
     await look(liar)
     await look(liar)
-    const ids = liar.asked.filter(({ type }) => type === 'MX').map(({ query }) => query.readUInt16BE(0))
+    const ids = liar.asked
+      .filter(({ type, repeated }) => type === 'MX' && repeated === 0)
+      .map(({ query }) => query.readUInt16BE(0))
     const inOrder = liar.asked.every(({ query }, i) => query.readUInt16BE(0) === i)
     expect(ids).toHaveLength(2)
     expect(inOrder).toBe(false)

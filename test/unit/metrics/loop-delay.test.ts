@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { LoopDelay } from '../../../src/metrics/loop-delay.ts'
 import { Metrics } from '../../../src/metrics/metrics.ts'
 import type { OperationSources } from '../../../src/metrics/operation-gauges.ts'
@@ -22,13 +22,17 @@ async function blockedUntilSeen(delay: LoopDelay): Promise<void> {
 
 test('a blocked event loop shows in the highest quantile, however often it is read', async () => {
   const delay = new LoopDelay(systemClock)
+  delay.start()
+  onTestFinished(() => delay.stop())
   await blockedUntilSeen(delay)
   const first = delay.quantile(0.999)
   expect(delay.quantile(0.999)).toBeGreaterThanOrEqual(first)
 })
 
 test('the delay is forgotten after two windows', async () => {
-  const delay = new LoopDelay(systemClock, 200)
+  const delay = new LoopDelay(systemClock)
+  delay.start(200)
+  onTestFinished(() => delay.stop())
   await blockedUntilSeen(delay)
   await expect.poll(() => delay.quantile(1)).toBeLessThan(BLOCKED_MS / 2 / 1000)
 })
@@ -46,8 +50,8 @@ const AT_REST: OperationSources = {
   clock: systemClock,
 }
 
-test('the metrics have three quantiles', async () => {
-  const metrics = new Metrics({
+const metricsAtRest = () =>
+  new Metrics({
     hosts: () => [],
     queues: {},
     edges: () => [],
@@ -56,7 +60,15 @@ test('the metrics have three quantiles', async () => {
     operation: AT_REST,
     clock: systemClock,
   })
-  const text = await metrics.text()
+
+test('the metrics have three quantiles', async () => {
+  const text = await metricsAtRest().text()
   const quantiles = [...text.matchAll(/^drawbridge_event_loop_delay_seconds\{quantile="([\d.]+)"\} [\d.e-]+$/gm)]
   expect(quantiles.map(([, quantile]) => quantile)).toEqual(['0.5', '0.99', '0.999'])
+})
+
+test('the usual metrics of a process are there, and measure', async () => {
+  const text = await metricsAtRest().text()
+  for (const name of ['process_cpu_seconds_total', 'process_resident_memory_bytes', 'nodejs_heap_size_used_bytes'])
+    expect(Number(new RegExp(`^${name} ([\\d.e+]+)$`, 'm').exec(text)?.[1]), name).toBeGreaterThan(0)
 })

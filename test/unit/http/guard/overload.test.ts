@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createApp } from '../../../../src/http/app.ts'
 import { refuseOverload } from '../../../../src/http/guard/overload.ts'
+import { systemClock } from '../../../../src/primitives/clock.ts'
 import { createLog } from '../../../../src/runtime/log.ts'
 import { until } from '../../../support/until.ts'
 
@@ -8,9 +9,9 @@ const HANDFUL = 20
 const MANY = 101
 
 /** An application that is under pressure, with a route that answers only when it is told to, and one that sends without an end. */
-async function pressedApp() {
+async function pressedApp(lateMs = Number.NEGATIVE_INFINITY) {
   const app = createApp(createLog('silent', []), undefined)
-  await refuseOverload(app, { maxRssBytes: 1, sampleInterval: 10 })
+  refuseOverload(app, systemClock, lateMs)
   const told = Promise.withResolvers<void>()
   let entered = 0
   app.get('/waits', () => {
@@ -26,7 +27,6 @@ async function pressedApp() {
   })
   app.setErrorHandler(async (error: Error, _request, reply) => reply.status(503).send(error.message))
   await app.listen({ host: '127.0.0.1', port: 0 })
-  await until('the pressure is measured', () => app.isUnderPressure())
   const ask = async (path: string, signal: AbortSignal | null = null) => {
     const answer = await fetch(`${app.listeningOrigin}${path}`, { signal })
     return path === '/stream' ? '' : `${answer.status} ${await answer.text()}`
@@ -69,5 +69,16 @@ test('an open stream does not wait', async () => {
   const { ask, come, end } = await pressedApp()
   await come('/stream', MANY)
   expect(await ask('/at-once')).toBe('200 done')
+  await end()
+})
+
+test('the event loop is late after it was blocked, and not any more when it goes on', async () => {
+  const { ask, come, end } = await pressedApp(200)
+  await come('/waits', MANY)
+  expect(await ask('/at-once')).toBe('200 done')
+  const blockedUntil = performance.now() + 1_000
+  while (performance.now() < blockedUntil);
+  expect(await ask('/at-once')).toBe('503 The service is overloaded.')
+  await until('they are served again', async () => (await ask('/at-once')) === '200 done')
   await end()
 })
