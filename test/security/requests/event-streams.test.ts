@@ -1,7 +1,7 @@
 import { type ClientRequest, type IncomingHttpHeaders, request } from 'node:http'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../../src/client/index.ts'
-import { sampleStatus } from '../../support/http/host-status.ts'
+import { putCheckedHosts, sampleStatus } from '../../support/http/host-status.ts'
 import { type Site, startSite } from '../../support/http/site.ts'
 import { until } from '../../support/until.ts'
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
   const { store, monitor } = site.api.service
   planEvents = `/api/deploy/plans/${await site.planId()}/events`
   const statuses = Array.from({ length: HOSTS }, (_, i) => sampleStatus({ host: `h${i}.lab.test` }))
-  await store.putHosts(statuses, 1)
+  await putCheckedHosts(store, statuses, 1)
   // As if another instance asked the hosts: this one reads along.
   await store.takeLease('monitor', 'another', Date.now(), 3_600_000)
   monitor.start()

@@ -5,7 +5,7 @@ import { Problem } from '../../../src/model/errors.ts'
 import type { HostStatus } from '../../../src/model/host-status.ts'
 import { NOW, samplePlan, sampleRun } from '../../contract/samples.ts'
 import { type Backend, startBackend } from '../../support/backends/backend.ts'
-import { sampleStatus } from '../../support/http/host-status.ts'
+import { putCheckedHosts, sampleStatus } from '../../support/http/host-status.ts'
 import { startService, type TestService } from '../../support/http/service.ts'
 import { healthy } from '../../support/http/site.ts'
 import { until } from '../../support/until.ts'
@@ -35,7 +35,8 @@ afterAll(async () => {
 })
 
 const putHosts = (version: number, badge: HostStatus['badge']) =>
-  api.service.store.putHosts(
+  putCheckedHosts(
+    api.service.store,
     [
       sampleStatus({ host: 'made.lab.test', badge, changed: 2 * version }),
       sampleStatus({ host: 'foreign.lab.test', badge, changed: 2 * version - 1, managed: false, planId: null }),
