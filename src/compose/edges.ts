@@ -25,7 +25,7 @@ import type { EdgeLock } from '../runs/engine/edge-lock.ts'
 import type { Log } from '../runtime/log.ts'
 
 /** One edge as the service works with it, whether it stands on this machine or behind an agent. */
-interface EdgeAccess {
+export interface EdgeAccess {
   readonly server: string
   /** What can change it. `lock`: held around every change where this service changes it itself. */
   readonly edge: (lock: EdgeLock) => Edge

@@ -43,7 +43,7 @@ import type { RunSubject, StepParts } from '../runs/steps/context.ts'
 import { stepsFor } from '../runs/steps/steps.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Store } from '../store/ports/store.ts'
-import type { EdgeAccesses } from './edges.ts'
+import type { EdgeAccess } from './edges.ts'
 import type { ZoneClients } from './zone-clients.ts'
 
 /** Everything with which a run changes edges, zones, certificates and backups. */
@@ -57,7 +57,7 @@ interface RunPartsSources {
   readonly secrets: OrderSecrets
   readonly instance: string
   readonly crashPoint: CrashPoint
-  readonly edges: EdgeAccesses
+  readonly edges: ReadonlyMap<string, Pick<EdgeAccess, 'edge' | 'environment'>>
   readonly clients: ZoneClients
   readonly log: Log
   readonly clock: Clock

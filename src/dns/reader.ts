@@ -2,7 +2,7 @@ import { type Endpoint, formatEndpoint } from '../model/address.ts'
 import type { Clock } from '../primitives/clock.ts'
 import { FairClock } from '../primitives/fair-clock.ts'
 import type { DnsOutcome, DnsQuestion, DnsReader, NoAnswer } from './contract.ts'
-import { askOverTcp, askOverUdp, makeQuery, type Query } from './transport.ts'
+import { askOverTcp, type DnsTransport, makeQuery, type Query, sockets } from './transport.ts'
 import { UnaskableName } from './wire/name.ts'
 
 export interface ReaderOptions {
@@ -12,11 +12,13 @@ export interface ReaderOptions {
   readonly resendAfterMs?: number
   /** Default: that of the machine. */
   readonly clock?: Clock
+  /** Default: the sockets of this machine. */
+  readonly transport?: DnsTransport | undefined
 }
 
 /** Queries one server over UDP, and over TCP when the answer is truncated. */
 export function dnsReader(server: Endpoint, options: ReaderOptions = {}): DnsReader {
-  const { recursive = false, limitMs = 2_500, resendAfterMs = 800 } = options
+  const { recursive = false, limitMs = 2_500, resendAfterMs = 800, transport = sockets } = options
   const askAll = async (
     questions: readonly DnsQuestion[],
     clock: FairClock,
@@ -27,11 +29,12 @@ export function dnsReader(server: Endpoint, options: ReaderOptions = {}): DnsRea
     const ids = new Set<number>()
     const queries = questions.map((question) => queryOrReason(question, recursive, ids))
     const udpQueries = queries.filter(isQuery).filter(({ question }) => question.over !== 'tcp')
-    const udpOutcomes = askOverUdp(server, udpQueries, { clock, limitMs, resendAfterMs, signal })
+    const udpOutcomes = transport.askOverUdp(server, udpQueries, { clock, limitMs, resendAfterMs, signal })
     const asked = queries.map(async (query) => {
       if (!isQuery(query)) return query
       const outcome = (await udpOutcomes.get(query)) ?? 'truncated'
-      return outcome === 'truncated' ? askOverTcp(server, query, { clock, limitMs, signal }) : outcome
+      if (outcome !== 'truncated') return outcome
+      return askOverTcp(server, query, { clock, limitMs, signal }, transport.exchangeOverTcp)
     })
     const outcomes = await Promise.all(asked)
     signal?.throwIfAborted()

@@ -6,7 +6,7 @@ import { FairClock } from '../primitives/fair-clock.ts'
 import { awaitBarrier } from './barrier.ts'
 import { type DnsProvider, DnsWriteFault, type ServerTime, type Signing } from './contract.ts'
 import { replacement } from './replacement.ts'
-import { exchangeOverTcp } from './transport.ts'
+import { type DnsTransport, sockets } from './transport.ts'
 import { CHANGE_FUDGE, FUDGE, type SignedRequest, signRequest, TsigKey, type TsigKeySettings } from './tsig.ts'
 import { clocksDiffer, judgeUpdate, UNMET } from './update-verdict.ts'
 import { UnaskableName } from './wire/name.ts'
@@ -29,6 +29,8 @@ export interface Rfc2136Options {
   readonly nextKey?: TsigKeySettings | undefined
   readonly limitMs?: number
   readonly clock: Clock
+  /** Default: the sockets of this machine. */
+  readonly transport?: Pick<DnsTransport, 'exchangeOverTcp'> | undefined
   /** Called with how many seconds our clock is ahead of the server's, after each authentic answer. */
   readonly onClock?: (aheadSeconds: number) => void
 }
@@ -160,7 +162,7 @@ interface UpdateOptions {
 }
 
 function createUpdater(options: Rfc2136Options, key: TsigKey): Updater {
-  const { zone, primary, limitMs, clock, onClock } = options
+  const { zone, primary, limitMs, clock, transport = sockets, onClock } = options
   const server = formatEndpoint(primary)
   const seconds = () => Math.floor(clock.now() / 1000)
   return async (update, { unmet = [], guard, signal = guard?.signal, signing, changesNothing = false } = {}) => {
@@ -173,7 +175,7 @@ function createUpdater(options: Rfc2136Options, key: TsigKey): Updater {
     signal?.throwIfAborted()
     using waited = new FairClock(clock)
     const limit = { clock: waited, limitMs: limitMs ?? (changesNothing ? CHECK_LIMIT_MS : CHANGE_LIMIT_MS), signal }
-    const outcome = await exchangeOverTcp(primary, wire, limit)
+    const outcome = await transport.exchangeOverTcp(primary, wire, limit)
     signal?.throwIfAborted()
     const at = seconds()
     const verdict = judgeUpdate({ id, mac, key, zone, server, fudge }, outcome, at)

@@ -41,7 +41,7 @@ function repeatsQuestion({ questions: [echo, ...more] }: Message, asked: DnsQues
   return sameName && echo?.type === asked.type && echo.class === CLASS_IN && more.length === 0
 }
 
-export interface UdpLimits {
+interface UdpLimits {
   /** Started with the question. */
   readonly clock: FairClock
   readonly limitMs: number
@@ -58,7 +58,7 @@ type UdpOutcomes = ReadonlyMap<Query, Promise<UdpOutcome>>
  * Sends all queries over one socket and waits for each answer. The socket is connected, so the kernel drops packets from
  * other addresses. Messages that belong to none of the queries are ignored until the deadline.
  */
-export function askOverUdp(server: Endpoint, queries: readonly Query[], limits: UdpLimits): UdpOutcomes {
+function askOverUdp(server: Endpoint, queries: readonly Query[], limits: UdpLimits): UdpOutcomes {
   if (queries.length === 0) return new Map()
   const socket = createSocket(server.address.includes(':') ? 'udp6' : 'udp4')
   const waiting = new Map(queries.map((query) => [query.id, { query, ...Promise.withResolvers<UdpOutcome>() }]))
@@ -104,20 +104,27 @@ export type TcpOutcome =
 
 export type TcpLimit = Omit<UdpLimits, 'resendAfterMs'>
 
+/** How messages reach a name server, and answers come back. */
+export interface DnsTransport {
+  readonly askOverUdp: typeof askOverUdp
+  readonly exchangeOverTcp: typeof exchangeOverTcp
+}
+
 /** One query over one connection. */
-export async function askOverTcp(server: Endpoint, query: Query, limit: TcpLimit): Promise<DnsOutcome> {
-  const outcome = await exchangeOverTcp(server, query.wire, limit)
+export async function askOverTcp(
+  server: Endpoint,
+  query: Query,
+  limit: TcpLimit,
+  exchange: DnsTransport['exchangeOverTcp'],
+): Promise<DnsOutcome> {
+  const outcome = await exchange(server, query.wire, limit)
   if (outcome.kind === 'no_message') return noAnswer(outcome.reason)
   const answer = parseAnswer(query, outcome.bytes)
   return typeof answer === 'string' ? noAnswer('malformed') : answer
 }
 
 /** Sends one message and reads the first answer. Its two length octets limit it to 64 KiB. */
-export function exchangeOverTcp(
-  server: Endpoint,
-  wire: Buffer,
-  { clock, limitMs, signal }: TcpLimit,
-): Promise<TcpOutcome> {
+function exchangeOverTcp(server: Endpoint, wire: Buffer, { clock, limitMs, signal }: TcpLimit): Promise<TcpOutcome> {
   const { promise, resolve } = Promise.withResolvers<TcpOutcome>()
   const socket = connect({ port: server.port, host: server.address })
   const cancelLimit = clock.limit(limitMs, () => fail('timeout'), signal)
@@ -145,3 +152,5 @@ export function exchangeOverTcp(
 }
 
 const noAnswer = (reason: NoAnswer['reason']): NoAnswer => ({ kind: 'no_answer', reason })
+
+export const sockets: DnsTransport = { askOverUdp, exchangeOverTcp }

@@ -37,20 +37,14 @@ import { replaceFiles } from './files/replace.ts'
 import { type EngineParts, GenerationEngine } from './generations/engine.ts'
 import { PresentGeneration, signatureOf } from './generations/present.ts'
 import { settleRuns, unsettledRuns } from './generations/unsettled.ts'
-import { debugLogReader } from './process/debug-logs.ts'
 import { listeningReader } from './process/neighbours.ts'
-import { testConfiguration } from './process/nginx-program.ts'
+import { type Nginx, systemNginx } from './process/nginx.ts'
 import { prepareEdge } from './process/prepare.ts'
 import { refusedBase } from './process/rehearse.ts'
-import { reloadNginx } from './process/reload.ts'
 import { testShadow } from './process/shadow.ts'
 import type { DebugLog } from './reading/contract.ts'
-import { type Refusal, refusalSentence } from './reading/refusal.ts'
+import { refusalSentence } from './reading/refusal.ts'
 import type { EdgeSettings } from './settings.ts'
-import { askEdge, foreignListeners } from './visit/ask.ts'
-import { tlsHandshake } from './visit/handshake.ts'
-
-const HANDSHAKE_MS = 5_000
 
 export interface LocalEdgeParts {
   /** Runs `work` while no other process changes this edge. Default: no other process does. */
@@ -63,8 +57,8 @@ export interface LocalEdgeParts {
   readonly onIgnoredFence?: FencesOptions['onIgnored']
   /** See `EngineParts`. */
   readonly onForgottenRuns?: EngineParts['onForgottenRuns']
-  /** Loads the configuration on disk. Default: signals nginx, and proves that new workers serve. */
-  readonly reload?: EngineParts['reload']
+  /** Parts of the program that are replaced. Default: the nginx of this machine. */
+  readonly nginx?: Partial<Nginx>
   /** Called after every proven reload with the time at which the reload began. */
   readonly loaded?: ((since: number) => void) | undefined
 }
@@ -72,19 +66,18 @@ export interface LocalEdgeParts {
 /** An nginx on this machine. */
 export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): Edge {
   const { exclusive = alone, isOwner = false, listening = listeningReader(settings), loaded } = parts
-  const { reload: load = (signal) => reloadNginx(settings, signal) } = parts
+  const nginx: Nginx = { ...systemNginx(settings), ...parts.nginx }
   const { server, folder, clock } = settings
   const present = new PresentGeneration(folder)
-  const assertValid = (signal?: AbortSignal) => assertLoads(settings, signal)
-  const debugLogs = debugLogReader(settings)
+  const assertValid = (signal?: AbortSignal) => assertLoads(settings, nginx, signal)
   const assertNoDebugLog = async (): Promise<void> => {
-    const [first] = await debugLogs()
+    const [first] = await nginx.debugLogs()
     if (first) throw logsKeys(server, first)
   }
   const locked = <T>(work: () => Promise<T>): Promise<T> => (isOwner ? work() : whileUnowned(folder, server, work))
   const reload = async (signal?: AbortSignal) => {
     const since = kernelTime()
-    await load(signal)
+    await nginx.reload(signal)
     loaded?.(since)
   }
   const fences = new Fences(folder, { now: clock.now, onIgnored: parts.onIgnoredFence })
@@ -108,7 +101,7 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
           released: outside.filter(({ path }) => isReleased(path)),
           others: sites.texts(outside.filter(({ path }) => isAdopted(path))),
         },
-        signal,
+        (config) => nginx.test(config, signal),
       ),
     prepareSites: (records) => sites.prepare(records),
     installReleased: (files) => {
@@ -136,17 +129,20 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
     async prepare(signal) {
       try {
         const draftFolders = () => sites.folders()
-        await prepareEdge(settings, { present, engine, listening, reload, locked, draftFolders }, signal)
+        await prepareEdge(
+          settings,
+          { present, engine, listening, nginx: { ...nginx, reload }, locked, draftFolders },
+          signal,
+        )
         engine.whyUnprepared = undefined
       } catch (error) {
         engine.whyUnprepared = error instanceof Error ? error.message : String(error)
         throw error
       }
     },
-    ask: (question, signal) => askEdge(settings, question, undefined, signal),
-    foreignListeners: (question, signal) => foreignListeners(settings, question, signal),
-    handshake: (host, signal) =>
-      tlsHandshake({ address: settings.address, port: settings.ports.https }, host, HANDSHAKE_MS, clock, signal),
+    ask: (question, signal) => nginx.ask(question, signal),
+    foreignListeners: (question, signal) => nginx.foreignListeners(question, signal),
+    handshake: (host, signal) => nginx.handshake(host, signal),
     certificateFiles: renderCertificate,
     certificateEntry: renderEntry,
     certificateId,
@@ -225,8 +221,8 @@ function textOf(path: string): string {
   }
 }
 
-async function assertLoads(settings: EdgeSettings, signal?: AbortSignal): Promise<void> {
-  const refusal: Refusal | undefined = await testConfiguration(settings, settings.config, signal)
+async function assertLoads(settings: EdgeSettings, nginx: Nginx, signal?: AbortSignal): Promise<void> {
+  const refusal = await nginx.test(settings.config, signal)
   if (!refusal) return
   throw new EdgeFault(
     'config_broken',

@@ -5,8 +5,9 @@ import type { Config } from '../config/config.ts'
 import type { App } from '../http/app.ts'
 import { reloadOnChange } from '../http/certificate-reload.ts'
 import { formatEndpoint } from '../model/address.ts'
-import type { Clock, Timer } from '../primitives/clock.ts'
+import type { Clock } from '../primitives/clock.ts'
 import type { DutyName, DutyReport } from '../runs/duties.ts'
+import { every, type RegularWork, startLoops } from '../runs/loops.ts'
 import { endWithin, ownProcess } from '../runtime/ending.ts'
 import { listenWhenThere } from '../runtime/listen.ts'
 import type { Log } from '../runtime/log.ts'
@@ -34,46 +35,20 @@ export interface Service {
   readonly clock: Clock
 }
 
-/** The work that the service does at regular times, without a request. */
-interface Housekeeping {
+/** The work that the service does without a request. */
+interface Housekeeping extends RegularWork {
   /** Called once, before the first request: writes base files on the edges, recovers interrupted runs, finds differences. */
   begin(): Promise<void>
-  /** Finishes runs whose instance has stopped. */
-  recover(): Promise<unknown>
   /** Takes up the runs that were begun for another instance. */
   takeUp(): Promise<void>
-  /** Prepares edges that could not be prepared before. */
-  prepare(): Promise<void>
-  /** Removes expired exposures. */
-  expire(): Promise<unknown>
-  /** Brings edges that missed something into step with the store. */
-  converge(): Promise<unknown>
-  /** The same while the Secondary takes no change. */
-  convergeIfAway(): Promise<unknown>
-  /** Renews certificates that are due, and finishes interrupted renewals. */
-  renew(): Promise<unknown>
-  /** Rewrites owner marks of earlier versions, which hold the id of a plan. */
-  rewriteMarks(): Promise<unknown>
-  /** Deletes what is older than the retention of the configuration. */
-  prune(): Promise<unknown>
   /** Runs a duty now and says what it did. Never rejects. */
   perform(name: DutyName): Promise<DutyReport>
-  /** Checks whether an edge logs at debug level. */
-  checkLogLevels(): Promise<void>
   /** Waits for running runs and renewals. */
   drain(limitMs: number): Promise<void>
 }
 
-const FLUSH_MS = 5_000
-const PRUNE_MS = 3_600_000
-const RECOVER_MS = 10_000
 /** Instances are told of runs to take up. This finds those of which they were not. */
 const TAKE_UP_MS = 1_000
-const EXPIRE_MS = 2_000
-const PREPARE_MS = 2_000
-const CONVERGE_MS = 20_000
-const AWAY_MS = 5_000
-const LOG_LEVELS_MS = 5_000
 /** How long shutdown waits for running runs. The next start recovers a run that takes longer. */
 const DRAIN_MS = 25_000
 const CLOSE_MS = 5_000
@@ -114,20 +89,9 @@ export async function serve(service: Service & OperationParts, config: Config, r
   lastKnown?.start()
   const { tls } = config.listen
   const stopWatching = tls ? reloadOnChange(app.server as unknown as Server, tls, log) : () => undefined
-  const loops = [
-    every(FLUSH_MS, service, () => trail.flush(clock.now())),
-    every(PRUNE_MS, service, () => housekeeping.prune()),
-    every(PRUNE_MS, service, () => housekeeping.rewriteMarks()),
-    // A run whose instance died is taken up soon after its lease has run out.
-    every(Math.min(RECOVER_MS, config.instances.takeOverSeconds * 400), service, () => housekeeping.recover()),
-    ...(presence ? [takeUpRuns(service)] : []),
-    every(PREPARE_MS, service, () => housekeeping.prepare()),
-    every(EXPIRE_MS, service, () => housekeeping.expire()),
-    every(CONVERGE_MS, service, () => housekeeping.converge()),
-    every(AWAY_MS, service, () => housekeeping.convergeIfAway()),
-    every(LOG_LEVELS_MS, service, () => housekeeping.checkLogLevels()),
-    every(config.renewal.checkEverySeconds * 1000, service, () => housekeeping.renew()),
-  ]
+  const { takeOverSeconds } = config.instances
+  const loops = { takeOverSeconds, renewEverySeconds: config.renewal.checkEverySeconds }
+  const stopLoops = [startLoops(service, loops), ...(presence ? [takeUpRuns(service)] : [])]
   const signal = await Promise.race([ownProcess.ended(), lost.promise])
   if (signal !== 'SIGTERM' && signal !== 'SIGINT') process.exitCode = 1
   log.info(
@@ -139,7 +103,7 @@ export async function serve(service: Service & OperationParts, config: Config, r
   stopping.abort()
   reloader.stop()
   stopWatching()
-  for (const stop of loops) stop()
+  for (const stop of stopLoops) stop()
   control.close()
   // An open connection must not keep the service alive. The next start recovers unfinished runs.
   await Promise.race([
@@ -207,26 +171,5 @@ function warnAboutAccess(config: Config, log: Log): void {
   }
   if (config.internalNetworks.length === 0) {
     log.warn({ event: 'no_internal_network' }, 'internalNetworks is empty; no caller can apply or remove.')
-  }
-}
-
-/** Runs `work` at regular intervals, never twice at the same time. Logs a failure and tries again at the next interval. */
-function every(
-  intervalMs: number,
-  { log, clock }: Pick<Service, 'log' | 'clock'>,
-  work: () => Promise<unknown>,
-): () => void {
-  let stopped = false
-  let timer: Timer
-  const turn = async () => {
-    await work().catch((error: unknown) =>
-      log.error({ event: 'housekeeping_failed', err: error }, 'Housekeeping failed; retrying at the next interval.'),
-    )
-    if (!stopped) timer = clock.after(intervalMs, turn)
-  }
-  timer = clock.after(intervalMs, turn)
-  return () => {
-    stopped = true
-    timer.cancel()
   }
 }

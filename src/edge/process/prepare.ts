@@ -10,15 +10,14 @@ import type { FirstLayout } from '../generations/refresh.ts'
 import { isLiveMarker, pointTo, removeLeft } from '../generations/stage.ts'
 import { readMainFile } from '../reading/main-file.ts'
 import type { EdgeSettings } from '../settings.ts'
-import { edgeAnswers } from '../visit/ask.ts'
-import { masterPid } from './nginx-workers.ts'
+import type { Nginx } from './nginx.ts'
 
 interface Prepared {
   readonly present: PresentGeneration
   readonly engine: GenerationEngine
   /** Rejects if our servers cannot listen beside those of others. */
   readonly listening: () => Promise<unknown>
-  readonly reload: (signal?: AbortSignal) => Promise<void>
+  readonly nginx: Pick<Nginx, 'isRunning' | 'answers' | 'reload'>
   /** Folders of others in which a change writes drafts. */
   readonly draftFolders: () => ReadonlySet<string>
   /** Runs `work` while no agent owns the folder. */
@@ -28,7 +27,7 @@ interface Prepared {
 /** Changes nothing before it has checked that the administrator's configuration includes the folder and has a place for our servers. */
 export async function prepareEdge(
   settings: EdgeSettings,
-  { present, engine, listening, reload, locked, draftFolders }: Prepared,
+  { present, engine, listening, nginx, locked, draftFolders }: Prepared,
   signal?: AbortSignal,
 ): Promise<void> {
   const { folder } = settings
@@ -37,10 +36,10 @@ export async function prepareEdge(
   for (const { path, mode } of FOLDERS) await makeFolder(join(folder, path), mode)
   await locked(() => removeLeftOvers(settings, present.number, draftFolders()))
   const first = present.number === undefined ? firstLayout(folder) : NOTHING
-  const hasChanged = await engine.refresh(first, isRunning(settings), signal)
+  const hasChanged = await engine.refresh(first, nginx.isRunning(), signal)
   await removeFirstLayout(folder, first)
   if (present.number !== undefined) pointTo(folder, present.number)
-  if (!hasChanged && isRunning(settings) && !(await edgeAnswers(settings, signal))) await reload(signal)
+  if (!hasChanged && nginx.isRunning() && !(await nginx.answers(signal))) await nginx.reload(signal)
 }
 
 const NOTHING: FirstLayout = { files: [], others: new Map(), isUpToDate: () => true }
@@ -145,5 +144,3 @@ function isDeadShadow(name: string): boolean {
   const [, pid] = /^(\d+)-/.exec(name.slice(SHADOW_PREFIX.length)) ?? []
   return pid === undefined || !existsSync(`/proc/${pid}`)
 }
-
-const isRunning = ({ pidFile }: EdgeSettings): boolean => masterPid(pidFile) !== undefined

@@ -11,7 +11,6 @@ import { includesOurs, readMainFile } from '../reading/main-file.ts'
 import type { Refusal } from '../reading/refusal.ts'
 import { rewrite } from '../reading/text/directives.ts'
 import type { EdgeSettings } from '../settings.ts'
-import { testConfiguration } from './nginx-program.ts'
 
 /** What is tested: a generation, and files that come with it outside the edge's folder. */
 interface Tested {
@@ -29,7 +28,7 @@ interface Tested {
 export async function testShadow(
   settings: EdgeSettings,
   { folder, released, others }: Tested,
-  signal?: AbortSignal,
+  test: (config: string) => Promise<Refusal | undefined>,
 ): Promise<Refusal | undefined> {
   await assertStaging(settings.folder)
   const main = await readMainFile(settings)
@@ -56,7 +55,7 @@ export async function testShadow(
     const led = others.size === 0 ? text : drafted.led(text)
     for (const [path, draft] of drafted.written) await withEdgeFaults(path, () => createFile(path, draft, 0o600, false))
     await withEdgeFaults(shadow, () => createFile(shadow, led, 0o600, false))
-    const refusal = await testConfiguration(settings, shadow, signal)
+    const refusal = await test(shadow)
     return refusal?.file === undefined
       ? refusal
       : {

@@ -104,7 +104,11 @@ export function releaseMarkStep(
   const release = releaseNameStep(host, marks, parts)
   return {
     ...release,
-    before: async () => ({ records: (await readUntilCertain(marks, parts)) === 'yes' ? marks : [] }),
+    before: async () => {
+      const held = await readUntilCertain(marks, parts)
+      if (held !== 'unknown') return { records: held === 'yes' ? marks : [] }
+      throw noCertainAnswer('The DNS server gave no certain answer, so the host was not given back.')
+    },
     do: async (before, ...given) => (before.records.length > 0 ? release.do(before, ...given) : before),
     undo: async (before, ...given) => {
       if (before.records.length > 0) await release.undo(before, ...given)

@@ -39,8 +39,10 @@ const HOST = 'new.lab.test'
 let isLoading = true
 const open = (): Edge =>
   localEdge(settings, {
-    reload: async () => {
-      if (!isLoading) throw new Error('The stand-in for nginx is not reloaded.')
+    nginx: {
+      reload: async () => {
+        if (!isLoading) throw new Error('The stand-in for nginx is not reloaded.')
+      },
     },
   })
 let certificate: SitePair

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { DnsWriteFault, type LeasedProvider, type ZoneRecord } from '../../../src/dns/contract.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
-import { claimNameStep, releaseNameStep, repairNameStep, rewriteMarkStep } from '../../../src/runs/steps/dns.ts'
+import {
+  claimNameStep,
+  releaseMarkStep,
+  releaseNameStep,
+  repairNameStep,
+  rewriteMarkStep,
+} from '../../../src/runs/steps/dns.ts'
 import type { Held } from '../../../src/runs/steps/zone-updates.ts'
 
 const HOST = 'app.lab.test'
@@ -67,6 +73,14 @@ describe('a name is claimed', () => {
     await expect(claim(at, { ...RECORD, kept: true })).rejects.toMatchObject({ code: 'plan_stale' })
     expect(at.sent).toEqual([])
   })
+})
+
+test('the owner mark of a host that is given back is not left because the server is silent', async () => {
+  const mark: ZoneRecord = { name: `_drawbridge.${HOST}`, type: 'TXT', ttl: 60, value: 'drawbridge exposure_1' }
+  const before = (held: Held) => releaseMarkStep(HOST, [RECORD, mark], zone([held]).parts).before({})
+  await expect(before('unknown')).rejects.toMatchObject({ untouched: true, transient: true })
+  expect(await before('yes')).toEqual({ records: [mark] })
+  expect(await before('partly')).toEqual({ records: [] })
 })
 
 test('a claim that an earlier version began is undone as its journal says', async () => {

@@ -1,0 +1,88 @@
+import type { Run } from '../../src/model/run.ts'
+import type { Exposure } from '../../src/store/ports/exposures.ts'
+import type { EdgeMachine } from './edge-machine.ts'
+import { HOSTS, hostOf, type World } from './world.ts'
+
+export class PromiseBroken extends Error {
+  readonly promise: string
+
+  constructor(promise: string, detail: string) {
+    super(detail)
+    this.promise = promise
+  }
+}
+
+/** What the store says of one host. */
+interface Told {
+  readonly host: string
+  readonly exposure: Exposure | undefined
+  readonly runs: readonly Run[]
+}
+
+/** Everything that must be true when all neighbours are well again and the service had the time to end what it began. */
+export async function assertPromises(world: World): Promise<void> {
+  const [dangling] = world.dangling
+  if (dangling !== undefined) throw new PromiseBroken('no name points at an edge that does not serve it', dangling)
+  for (const name of HOSTS) {
+    const host = hostOf(name)
+    const runs = await world.store.runsOfHost(host)
+    const told = { host, runs, exposure: await world.store.findExposure(host) }
+    assertEnded(told)
+    if (told.exposure?.state === 'blocked' || told.exposure?.runId !== undefined) continue
+    if (isReleased(told)) assertReleased(world, told)
+    else assertWhole(world, told)
+  }
+  for (const machine of [world.primary, world.secondary]) assertOneGeneration(machine)
+}
+
+function assertEnded({ host, runs, exposure }: Told): void {
+  const open = runs.find(({ state }) => state === 'running')
+  if (open) throw new PromiseBroken('every run ends', `${open.action} of ${host} has not`)
+  if (exposure?.runId === undefined) return
+  const claimant = runs.find(({ runId }) => runId === exposure.runId)
+  if (claimant?.state !== 'blocked')
+    throw new PromiseBroken('only a blocked run keeps its host', `${claimant?.action} is ${claimant?.state}`)
+}
+
+/** An accept has given the host back as it stood. */
+export const isReleased = ({ exposure, runs }: Pick<Told, 'exposure' | 'runs'>): boolean =>
+  !exposure && runs.findLast(({ action, state }) => state === 'succeeded' && action !== 'converge')?.action === 'accept'
+
+/** Nothing of ours is left, and nothing that was served is gone. */
+function assertReleased({ nameServer, primary, secondary }: World, { host }: Told): void {
+  if (nameServer.records.some(({ name }) => name === `_drawbridge.${host}`))
+    throw new PromiseBroken('a released host has no mark', host)
+  const isOurs = ({ present }: EdgeMachine) => present.list('lines').some((entry) => entry.host === host)
+  const ours = [primary, secondary].find(isOurs)
+  if (ours) throw new PromiseBroken('a released host has no entry of ours', `${host} on edge ${ours.server}`)
+  if (nameServer.records.some(({ name }) => name === host) && !primary.nginx.served.has(host))
+    throw new PromiseBroken('a released host goes on being served', host)
+}
+
+/** A host is wholly on the air or wholly off it, in DNS and on both edges. */
+function assertWhole(world: World, { host, exposure }: Told): void {
+  const own = world.nameServer.records.filter(({ name }) => name === host || name === `_drawbridge.${host}`)
+  const found = own.map(({ type, value }) => `${type} ${value}`).toSorted()
+  const expected = (exposure?.receipt?.records ?? []).map(({ type, value }) => `${type} ${value}`).toSorted()
+  if (found.join() !== expected.join()) {
+    const promise = exposure ? 'an exposure has its records' : 'there is no record without an exposure'
+    throw new PromiseBroken(promise, `${host} has [${found}], and the store says [${expected}]`)
+  }
+  for (const machine of [world.primary, world.secondary]) assertServed(machine, host, exposure)
+}
+
+function assertServed({ present, nginx, server }: EdgeMachine, host: string, exposure: Exposure | undefined): void {
+  const entry = present.list('lines').find((one) => one.host === host)
+  const place = `${host} on edge ${server}`
+  if (!exposure && (entry || nginx.served.has(host)))
+    throw new PromiseBroken('there is no entry without an exposure', place)
+  if (exposure && entry?.planId !== exposure.planId)
+    throw new PromiseBroken('an exposure has its entry', `${place} has ${entry?.planId}, not ${exposure.planId}`)
+  if (exposure && !nginx.served.has(host)) throw new PromiseBroken('an entry is served', place)
+}
+
+/** What runs is what is on disk. */
+function assertOneGeneration({ nginx, server }: EdgeMachine): void {
+  if (!nginx.isUpToDate)
+    throw new PromiseBroken('what runs is what is on disk', `nginx of edge ${server} serves an older generation`)
+}

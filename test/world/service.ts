@@ -1,0 +1,193 @@
+import { AuditTrail } from '../../src/audit/trail.ts'
+import { Admission } from '../../src/authorize/admission.ts'
+import type { CertificateInventory } from '../../src/certificates/contract.ts'
+import { composeConverge, composeRuns, composeStepsToRepair, runParts } from '../../src/compose/runs.ts'
+import { ZoneClients } from '../../src/compose/zone-clients.ts'
+import type { Config } from '../../src/config/config.ts'
+import { Secret } from '../../src/config/secret.ts'
+import type { CapabilityAction } from '../../src/model/capability.ts'
+import { Problem } from '../../src/model/errors.ts'
+import type { PlanSettings } from '../../src/plan/settings.ts'
+import type { Converge } from '../../src/runs/converge.ts'
+import { EdgePreparation } from '../../src/runs/edge-preparation.ts'
+import { sharedDuty } from '../../src/runs/engine/duty.ts'
+import type { RunResult } from '../../src/runs/engine/ending.ts'
+import { acceptBlocked, resolve } from '../../src/runs/engine/resolve.ts'
+import type { Runs } from '../../src/runs/engine/runs.ts'
+import { housekeeping } from '../../src/runs/housekeeping.ts'
+import { startLoops } from '../../src/runs/loops.ts'
+import { Reach } from '../../src/runs/reach.ts'
+import { assertEquipped } from '../../src/runs/steps/context.ts'
+import { createLog } from '../../src/runtime/log.ts'
+import { type Store, StoreUnavailable } from '../../src/store/ports/store.ts'
+import { Exposer } from '../../src/usecases/exposer.ts'
+import { Plans } from '../../src/usecases/plans.ts'
+import type { EdgeMachine } from './edge-machine.ts'
+import type { NameServer } from './name-server.ts'
+import { Dead, type Process } from './process.ts'
+import { storeOf } from './stores.ts'
+
+export const ZONE = 'lab.test'
+export const KEY = { name: 'world', algorithm: 'hmac-sha256', secret: Buffer.alloc(32, 7).toString('base64') } as const
+export const PRIMARY = '23'
+export const SECONDARY = '73'
+export const BACKEND = 'http://192.0.2.25:3000'
+
+const ADDRESS = '192.168.45.10'
+const CALLER = { address: ADDRESS, network: 'internal', unconfiguredProxy: false } as const
+const NO_CREDENTIALS = { capability: undefined, adminToken: undefined }
+const ADMISSION = new Admission({ flow: 'capability', adminToken: 'off' }, () => undefined)
+const LOG = createLog('silent', [])
+
+const TAKE_OVER_SECONDS = 30
+
+const configOf = (stateDir: string): Config =>
+  ({
+    stateDir,
+    servers: { primary: PRIMARY, secondary: SECONDARY, targets: ['25'], addresses: {} },
+    acme: { challenge: 'dns-01' },
+    instances: { takeOverSeconds: TAKE_OVER_SECONDS },
+    backups: { keepRuns: 20 },
+    retention: { planDays: 30, auditDays: 30, eventDays: 30 },
+    zones: new Map([
+      [
+        ZONE,
+        {
+          name: ZONE,
+          primary: { address: '192.0.2.53', port: 53 },
+          nameServers: [],
+          ttl: 60,
+          publish: undefined,
+          certificate: 'host',
+          registeredDomain: ZONE,
+          tsig: { ...KEY, secret: new Secret(KEY.secret) },
+          nextTsig: undefined,
+        },
+      ],
+    ]),
+  }) as unknown as Config
+
+const SETTINGS: PlanSettings = {
+  targets: ['25'],
+  addresses: {},
+  zones: new Map([[ZONE, { ttl: 60, publish: [] }]]),
+  edge: { http: 80, https: 443 },
+  ports: { allowed: [], denied: [], deniedOn: {} },
+  challenge: 'dns-01',
+}
+
+const NO_CERTIFICATES = {
+  covering: async () => undefined,
+  coveringEach: async () => new Map(),
+  withFingerprint: async () => undefined,
+  findings: async () => [],
+} as unknown as CertificateInventory
+
+/** What a caller was told. */
+export type Answer =
+  | { readonly kind: 'succeeded' | 'rolled_back' | 'blocked'; readonly runId: string }
+  | { readonly kind: 'refused' | 'unfinished' | 'fault'; readonly reason: string }
+
+/** What a service reaches. */
+export interface Surroundings {
+  readonly stateDir: string
+  readonly store: Store
+  readonly edges: readonly EdgeMachine[]
+  readonly nameServer: NameServer
+}
+
+export type Request = Exclude<CapabilityAction, 'adopt' | 'release' | 'renew'>
+
+/** One process of the service: the real use cases, engine, steps and housekeeping. */
+export class Service {
+  readonly process: Process
+  readonly #store: Store
+  readonly #runs: Runs
+  readonly #exposer: Exposer
+  readonly #converge: Converge
+  readonly #housekeeping: ReturnType<typeof housekeeping>
+  readonly #trail: AuditTrail
+
+  constructor(process: Process, { stateDir, store: shared, edges, nameServer }: Surroundings) {
+    const { clock, name: instance } = process
+    const config = configOf(stateDir)
+    const store = storeOf(process, shared)
+    const leaseMs = config.instances.takeOverSeconds * 1000
+    const trail = new AuditTrail(store)
+    const crashPoint = (point: string) => process.point(point)
+    const clients = new ZoneClients(config, clock, nameServer.transportOf(process))
+    const accesses = edges.map((machine) => {
+      const edge = { address: machine.address, ports: { http: 80, https: 443 } }
+      const environment = { hostPath: async () => null, isOurs: () => false, edge }
+      return [machine.server, { edge: machine.edgeOf.bind(machine, process), environment }] as const
+    })
+    const common = { store, instance, log: LOG, clock }
+    const parts = runParts({
+      ...{ ...common, config, clients, crashPoint, inventory: NO_CERTIFICATES },
+      ...{ budget: undefined as never, secrets: undefined as never, edges: new Map(accesses) },
+    })
+    const steps = { ...parts, recheck: async () => undefined }
+    const runs = composeRuns(steps, { ...common, trail, leaseMs, crashPoint, publish: (_, commit) => commit() })
+    const plans = new Plans({ store, reads: store, now: clock.now })
+    const reach = new Reach({ ...parts, primaryServer: PRIMARY, instance, store, clock })
+    this.process = process
+    this.#store = store
+    this.#runs = runs
+    this.#trail = trail
+    this.#converge = composeConverge(parts, { ...common, runs })
+    this.#exposer = new Exposer({
+      ...{ settings: SETTINGS, plans, store, trail, admission: ADMISSION, runs, instance, clock, renewals: undefined },
+      assertAdopting: () => undefined,
+      publish: (_host, commit) => commit(),
+      stepsToRepair: composeStepsToRepair(config, store, parts),
+      reportCertificate: () => undefined,
+      assertEquipped: (zone) => assertEquipped(parts, zone),
+      place: () => reach.place(),
+    })
+    const both = [parts.primary, parts.secondary].filter((edge) => edge !== undefined)
+    this.#housekeeping = housekeeping({
+      ...{ ...parts, ...common, runs, reach, renewals: undefined, converge: this.#converge, exposer: this.#exposer },
+      preparation: new EdgePreparation({ edges: both, primary: PRIMARY, log: LOG, now: clock.now }),
+      debugLogs: { check: async () => undefined },
+      duty: sharedDuty(store, instance, leaseMs, clock),
+      retention: config.retention,
+    })
+  }
+
+  /** Begins as the program does: prepares, recovers, and does its regular work. */
+  async start(): Promise<void> {
+    await this.#housekeeping.begin()
+    const parts = { housekeeping: this.#housekeeping, trail: this.#trail, log: LOG, clock: this.process.clock }
+    startLoops(parts, { takeOverSeconds: TAKE_OVER_SECONDS, renewEverySeconds: 60 })
+  }
+
+  request(action: Request, planId: string, overwrite = false): Promise<Answer> {
+    return this.#answered(async () => {
+      const granted = await this.#exposer.grant(planId, action, CALLER, NO_CREDENTIALS)
+      const credentials = { ...NO_CREDENTIALS, capability: granted.capability }
+      if (action === 'repair') return (await this.#exposer.repair(planId, overwrite, CALLER, credentials)).result
+      return (await this.#exposer[action](planId, CALLER, credentials)).result
+    })
+  }
+
+  resolve(planId: string, accepts: boolean): Promise<Answer> {
+    const { name: instance, clock } = this.process
+    const engine = { store: this.#store, runs: this.#runs, instance, clock }
+    return this.#answered(() => (accepts ? acceptBlocked : resolve)(planId, engine))
+  }
+
+  perform: ReturnType<typeof housekeeping>['perform'] = (name) => this.#housekeeping.perform(name)
+
+  async #answered(work: () => Promise<RunResult>): Promise<Answer> {
+    try {
+      const result = await work()
+      return { kind: result.outcome.kind, runId: result.run.runId }
+    } catch (error) {
+      // Whoever waits for a dead process hears nothing.
+      if (error instanceof Dead) return new Promise(() => undefined)
+      if (error instanceof StoreUnavailable) return { kind: 'unfinished', reason: 'unavailable' }
+      if (!(error instanceof Problem)) return { kind: 'fault', reason: String(error) }
+      return { kind: 'refused', reason: error.code }
+    }
+  }
+}

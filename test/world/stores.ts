@@ -1,0 +1,58 @@
+import { copyFileSync, existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Clock } from '../../src/primitives/clock.ts'
+import { openStore } from '../../src/store/open.ts'
+import type { Store, StoreSession } from '../../src/store/ports/store.ts'
+import { type TempFolder, tempFolder } from '../support/temp-folder.ts'
+import type { Process } from './process.ts'
+
+/** In memory where the system has such a folder: thousands of histories need no disk. */
+export const memoryFolder = (): TempFolder => tempFolder(existsSync('/dev/shm') ? '/dev/shm' : undefined)
+
+/** An empty store of the present schema, to be copied: migrations take longer than a history. */
+export interface Template {
+  readonly folder: string
+  readonly file: string
+  /** When it was made. The time of a world begins then. */
+  readonly epoch: number
+}
+
+export async function newTemplate(folder: string): Promise<Template> {
+  const file = join(folder, 'template.db')
+  const store = await openStore({ kind: 'sqlite', file })
+  const epoch = await store.epoch()
+  await store.close()
+  return { folder, file, epoch }
+}
+
+export async function storeFrom(template: string, file: string, clock: Clock): Promise<Store> {
+  copyFileSync(template, file)
+  return openStore({ kind: 'sqlite', file }, { upgrade: false, clock })
+}
+
+/**
+ * The store as a process sees it: a call is a point at which the process can be stopped, and so is the end of a call. In a
+ * transaction it can only die, which rolls the transaction back: one that is stopped there would lock out everybody else.
+ */
+export function storeOf(process: Process, store: Store): Store {
+  const inside = (session: StoreSession): StoreSession => {
+    const methods = Object.entries(session as unknown as Record<string, (...given: unknown[]) => unknown>)
+    const passing = methods.map(([name, method]) => [
+      name,
+      async (...given: unknown[]) => {
+        process.assertAlive()
+        return method(...given)
+      },
+    ])
+    return Object.fromEntries(passing) as StoreSession
+  }
+  const gated = process.gated(
+    {
+      ...store,
+      transaction: ((work) => store.transaction((session) => work(inside(session)))) as Store['transaction'],
+    },
+    (name) => process.point(`store ${name}`),
+  )
+  // A watch is no call: its notices are the process's own.
+  return { ...gated, watch: () => () => undefined, isWatching: () => false, close: async () => undefined }
+}
