@@ -61,7 +61,7 @@ export async function writeSnapshot(
       return { storeId, epoch: { from: content.epoch, to: epoch }, tables: content.tables }
     })
     await migrate(db, engine)
-    await beginReconcile(db)
+    await beginReconcile(db, now)
     return report
   } finally {
     await db.destroy().catch(() => undefined)
@@ -75,8 +75,9 @@ const EVENTS_AHEAD = 10_000_000
  * The backup may be older than the world: nothing that it says of a host is enforced before it is confirmed, and no follower skips an
  * event. Who held a lease held it in the former store, so nobody waits for its end here.
  */
-async function beginReconcile(db: Kysely<Schema>): Promise<void> {
+async function beginReconcile(db: Kysely<Schema>, now: number): Promise<void> {
   await db.transaction().execute(async (writing) => {
+    await blockUnfinished(writing, now)
     await writing.updateTable('leases').set({ holder: null }).execute()
     await writing.updateTable('exposures').set({ unconfirmed: 'edges' }).execute()
     await writing
@@ -84,6 +85,48 @@ async function beginReconcile(db: Kysely<Schema>): Promise<void> {
       .set((eb) => ({ events: eb('events', '+', EVENTS_AHEAD) }))
       .execute()
   })
+}
+
+const LEFT_OPEN =
+  'The backup was made while this run was under way. The former store may have ended it since, so nothing was done about it.'
+
+/**
+ * Nobody can tell what became of a run that was under way when the backup was made: its hosts are blocked until a person decides. A
+ * converge of that time is given up: the next one compares again.
+ */
+async function blockUnfinished(writing: Kysely<Schema>, now: number): Promise<void> {
+  const open = await writing.selectFrom('runs').selectAll().where('state', '=', 'running').execute()
+  for (const { run_id, plan_id, host, action, entries } of open) {
+    const isGivenUp = action === 'converge'
+    const state = isGivenUp ? 'rolled_back' : 'blocked'
+    await writing.updateTable('runs').set({ state, finished_at: now }).where('run_id', '=', run_id).execute()
+    if (isGivenUp) {
+      await writing.updateTable('exposures').set({ run_id: null }).where('run_id', '=', run_id).execute()
+      continue
+    }
+    await writing.updateTable('plans').set({ state }).where('plan_id', '=', plan_id).execute()
+    await writing
+      .updateTable('exposures')
+      .set({ state })
+      .where('host', '=', host)
+      .where('run_id', '=', run_id)
+      .execute()
+    const last = await writing
+      .selectFrom('journal')
+      .select('step')
+      .where('run_id', '=', run_id)
+      .orderBy('seq', 'desc')
+      .executeTakeFirst()
+    if (!last || last.step === 'run') continue
+    const content = JSON.stringify({ detail: LEFT_OPEN })
+    const entry = { run_id, seq: entries + 1, at: now, step: last.step, mark: 'undo_failed', content } as const
+    await writing.insertInto('journal').values(entry).execute()
+    await writing
+      .updateTable('runs')
+      .set({ entries: entries + 1 })
+      .where('run_id', '=', run_id)
+      .execute()
+  }
 }
 
 async function prepare(db: Kysely<Schema>, engine: Engine, schema: number): Promise<void> {

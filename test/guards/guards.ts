@@ -9,6 +9,7 @@ import { LEASE_GUARDS } from './leases.ts'
 import { MACHINE_GUARDS } from './machine.ts'
 import { RIGHT_GUARDS } from './rights.ts'
 import { RUN_GUARDS } from './runs.ts'
+import { WORLD_GUARDS } from './world.ts'
 
 /**
  * Checks in the source that protect a promise, each with the test that misses it. The runner takes them out one at a time.
@@ -25,6 +26,7 @@ export const GUARDS: Readonly<Record<string, readonly Guard[]>> = {
   'Converge and expiry': CONVERGE_GUARDS,
   DNS: DNS_GUARDS,
   Certificates: CERTIFICATE_GUARDS,
+  'The simulated world': WORLD_GUARDS,
 }
 
 export const ALL_GUARDS: readonly Guard[] = Object.values(GUARDS).flat()

@@ -33,8 +33,13 @@ export type Command = { readonly thenMs: number } & (
   | { readonly do: 'delay'; readonly machine: MachineName; readonly ms: number }
   | { readonly do: 'reloads'; readonly machine: MachineName; readonly how: 'well' | 'unproven' | 'deaf' }
   | { readonly do: 'stopNginx' | 'startNginx'; readonly machine: MachineName }
+  /** Somebody gives a host another backend on an edge. */
+  | { readonly do: 'edit'; readonly machine: MachineName; readonly host: HostName }
   /** The backends answer with this status. */
   | { readonly do: 'backend'; readonly status: number }
+  | { readonly do: 'backup' }
+  /** The backup is restored into a new store, when no run is under way. The processes on the former one may go on. */
+  | { readonly do: 'restore'; readonly keepsFormer: boolean }
   | { readonly do: 'wait' }
 )
 
@@ -44,30 +49,34 @@ const word = <Word extends string>(...words: Word[]): fc.Arbitrary<Word> => fc.c
 const by = word<InstanceName>('a', 'a', 'a', 'b')
 const host = word(...HOSTS)
 const machine = word<MachineName>('primary', 'secondary', 'secondary')
-const stop = fc.option(fc.record({ after: fc.nat(120), how: word('crash', 'crash', 'pause') }), {
-  nil: undefined,
-  freq: 1,
-})
+const anyStop = fc.record({ after: fc.nat(120), how: word<Stop['how']>('crash', 'crash', 'pause') })
 const isSo = (oneIn: number) => fc.nat(oneIn - 1).map((at) => at === 0)
 /** Most things happen while the one before is under way. */
 const thenMs = fc.oneof(fc.nat(200), fc.nat(3_000), fc.nat(20_000), fc.nat(60_000))
+const seconds = (least: number, most: number) => fc.integer({ min: least * 1_000, max: most * 1_000 })
 const action = word<Request>('apply', 'apply', 'apply', 'remove', 'remove', 'repair', 'accept')
 
-const command: fc.Arbitrary<Command> = fc.oneof(
-  {
-    weight: 12,
-    arbitrary: fc.record({ do: action, by, host, stop, overwrite: isSo(2), expires: isSo(6), thenMs }),
+const request = (more: { readonly [K in 'thenMs' | 'stop' | 'host' | 'by']?: fc.Arbitrary<never> | unknown } = {}) =>
+  fc.record({
+    ...{ do: action, by, host, overwrite: isSo(2), expires: isSo(6), thenMs },
+    stop: fc.option(anyStop, { nil: undefined, freq: 1 }),
+    ...(more as object),
+  }) as fc.Arbitrary<Command>
+
+const stall = fc.record({
+  ...{
+    do: word('stall'),
+    kind: word<StallKind>('frozen', 'queue', 'queue'),
+    ms: fc.oneof(fc.nat(15_000), seconds(8, 20)),
   },
-  { weight: 2, arbitrary: fc.record({ do: word('crash', 'pause', 'wake', 'restart'), by, thenMs }) },
-  { weight: 1, arbitrary: fc.record({ do: word('wake', 'restart'), by, thenMs }) },
+  ...{ afterMessages: fc.oneof(fc.nat(3), fc.nat(14)), thenMs: fc.nat(100) },
+})
+
+const one: fc.Arbitrary<Command> = fc.oneof(
+  { weight: 12, arbitrary: request() },
+  { weight: 3, arbitrary: fc.record({ do: word('crash', 'pause', 'wake', 'restart'), by, thenMs }) },
   { weight: 1, arbitrary: fc.record({ do: word('shift'), by, ms: fc.integer({ min: -8_000, max: 8_000 }), thenMs }) },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      ...{ do: word('stall'), kind: word('frozen', 'queue', 'queue'), ms: fc.nat(15_000) },
-      ...{ afterMessages: fc.nat(12), thenMs: fc.nat(100) },
-    }),
-  },
+  { weight: 2, arbitrary: stall },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -80,12 +89,57 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: word('delay'), machine, ms: fc.nat(4_000), thenMs }) },
   { weight: 2, arbitrary: fc.record({ do: word('reloads'), machine, how: word('well', 'unproven', 'deaf'), thenMs }) },
   { weight: 1, arbitrary: fc.record({ do: word('stopNginx', 'startNginx'), machine, thenMs }) },
+  { weight: 1, arbitrary: fc.record({ do: word('edit'), machine, host, thenMs }) },
   { weight: 1, arbitrary: fc.record({ do: word('backend'), status: fc.constantFrom(200, 200, 502), thenMs }) },
-  { weight: 2, arbitrary: fc.record({ do: word('wait'), thenMs }) },
+  { weight: 1, arbitrary: fc.record({ do: word('wait'), thenMs }) },
+)
+
+/** Commands that mean most one after the other. */
+const scene: fc.Arbitrary<History> = fc.oneof(
+  { weight: 8, arbitrary: one.map((command) => [command]) },
+  { weight: 3, arbitrary: fc.tuple(stall, request({ thenMs: seconds(10, 40) })) },
+  // A process dies or stops in a run, and comes back or goes on after its lease.
+  {
+    weight: 2,
+    arbitrary: fc
+      .record({ host, stop: anyStop, ms: seconds(1, 45), do: action })
+      .map(({ ms, stop, ...asked }): History => {
+        const back: Command = { do: stop.how === 'crash' ? 'restart' : 'wake', by: 'a', thenMs: 3_000 }
+        return [{ ...asked, by: 'a', stop, thenMs: ms }, back]
+      }),
+  },
+  // The Secondary misses several changes of one host.
+  {
+    weight: 3,
+    arbitrary: fc
+      .record({ host, asked: fc.array(action, { minLength: 1, maxLength: 3 }), ms: seconds(5, 40) })
+      .map(
+        ({ host: name, asked, ms }): History => [
+          { do: 'apply', by: 'a', host: name, thenMs: 5_000 },
+          { do: 'leave', machine: 'secondary', thenMs: 1_000 },
+          ...asked.map((action): Command => ({ do: action, by: 'a', host: name, thenMs: 6_000 })),
+          { do: 'return', machine: 'secondary', thenMs: ms },
+        ],
+      ),
+  },
+  {
+    weight: 2,
+    arbitrary: fc
+      .record({ since: fc.array(request(), { minLength: 1, maxLength: 4 }), keepsFormer: isSo(2) })
+      .map(
+        ({ since, keepsFormer }): History => [
+          { do: 'backup', thenMs: 10 },
+          ...since,
+          { do: 'restore', keepsFormer, thenMs: 25_000 },
+        ],
+      ),
+  },
 )
 
 /** Histories of any commands. */
-const anyHistory: fc.Arbitrary<History> = fc.array(command, { minLength: 3, maxLength: 14, size: 'max' })
+const anyHistory: fc.Arbitrary<History> = fc
+  .array(scene, { minLength: 2, maxLength: 8, size: 'max' })
+  .map((scenes) => scenes.flat())
 
 /** One seed is one history. */
 export const historyOf = (seed: number): History => fc.sample(anyHistory, { seed, numRuns: 1 })[0] ?? []

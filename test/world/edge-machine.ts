@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Edge, EdgeFault, type EdgeQuestion } from '../../src/edge/contract.ts'
 import { PresentGeneration } from '../../src/edge/generations/present.ts'
@@ -45,6 +45,23 @@ export class EdgeMachine {
     writeFileSync(this.config, `http { include ${this.folder}/*.conf; }\n`)
     this.nginx = new SimulatedNginx(timeline, this.config)
     this.present = new PresentGeneration(this.folder)
+  }
+
+  /** Somebody gives a host another backend with an editor, and reloads nginx. False if it has no line there. */
+  edit(host: string, target: string): boolean {
+    const place = join(this.folder, 'current', 'backends')
+    const names = existsSync(place) ? readdirSync(place) : []
+    for (const name of names) {
+      const file = join(place, name)
+      const text = readFileSync(file, 'utf8')
+      const edited = text.replace(new RegExp(`^${host.replaceAll('.', '\\.')} [^;]+;`, 'm'), `${host} ${target};`)
+      if (edited === text) continue
+      writeFileSync(`${file}~`, edited)
+      renameSync(`${file}~`, file)
+      this.nginx.start()
+      return true
+    }
+    return false
   }
 
   /** The edge as a process of the service changes it: the real engine on these files. */

@@ -3,7 +3,7 @@ import type { EdgeMachine } from './edge-machine.ts'
 import { assertPromises, isReleased, PromiseBroken } from './promises.ts'
 import { type Answer, BACKEND, type Service } from './service.ts'
 import type { Template } from './stores.ts'
-import { type HostName, hostOf, type InstanceName, World } from './world.ts'
+import { type HostName, hostOf, type InstanceName, nameOf, World } from './world.ts'
 
 /** A history that breaks a promise: what happened, line by line. */
 export interface Counterexample {
@@ -101,7 +101,10 @@ class Play {
     for (const { runId, host } of await this.#world.exposures()) {
       const blocked = runId === undefined ? undefined : await this.#world.store.findRun(runId)
       if (!blocked) continue
-      const answer = await this.#within(service.resolve(blocked.planId, false), 'resolve')
+      const { restored } = this.#world
+      restored?.asked.add(nameOf(host))
+      // What a run did that was under way when the backup was made is in no journal, so it is left as it stands.
+      const answer = await this.#within(service.resolve(blocked.planId, restored !== undefined), 'resolve')
       if (answer.kind !== 'rolled_back' && answer.kind !== 'succeeded')
         throw new PromiseBroken('a blocked host can be resolved', `${host}: ${JSON.stringify(answer)}`)
     }
@@ -140,6 +143,12 @@ class Play {
         for (let port = 3_000; port <= this.#ports + 20; port += 1)
           this.#world.primary.nginx.statuses.set(BACKEND.replace('3000', String(port)), command.status)
         return
+      case 'edit':
+        return this.#edit(command.machine, command.host)
+      case 'backup':
+        return this.#world.makeBackup()
+      case 'restore':
+        return this.#restore(command.keepsFormer)
       case 'wait':
         return
       case 'leave':
@@ -152,6 +161,28 @@ class Play {
       default:
         return this.#request(command)
     }
+  }
+
+  #edit(name: MachineName, host: HostName): void {
+    this.#ports += 1
+    const target = BACKEND.replace('3000', `9${this.#ports}`)
+    const machine = this.#machine(name)
+    if (!machine.nginx.isUp || !machine.edit(hostOf(host), target)) return
+    this.#world.edits.set(`${machine.server} ${host}`, target)
+    this.#world.restored?.asked.add(host)
+  }
+
+  /** No run is under way, and no process is stopped in one. */
+  async #restore(keepsFormer: boolean): Promise<void> {
+    const { timeline, services, backup } = this.#world
+    if (!backup) return
+    for (const { process } of services.values()) process.wake()
+    await timeline.advance(SETTLE_MS)
+    if ((await this.#world.store.unfinishedRuns()).length > 0) return
+    await this.#world.restore(keepsFormer)
+    // The restored store has forgotten what came after the backup.
+    this.#asked.splice(0)
+    await this.#start('a')
   }
 
   #change(machine: EdgeMachine, command: Extract<Command, { machine: MachineName }>): void {
@@ -174,12 +205,15 @@ class Play {
     }
   }
 
-  async #request(command: Extract<Command, { host: HostName }>): Promise<void> {
+  async #request(command: Extract<Command, { host: HostName; by: InstanceName }>): Promise<void> {
     const { by, host, stop, expires, overwrite } = command
     const service = this.#service(by)
     if (!service.process.isAwake) return
     const planId = await this.#planFor(command.do, host, expires)
     if (planId === undefined) return
+    this.#world.restored?.asked.add(host)
+    // Told to overwrite, or to take the host out of our books as it stands.
+    if ((command.do === 'repair' && overwrite) || command.do === 'accept') this.#world.forgetEdits(host)
     if (stop) service.process.stopAt(stop)
     const asked: Asked = {
       line: this.lines.length - 1,

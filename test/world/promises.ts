@@ -1,7 +1,7 @@
 import type { Run } from '../../src/model/run.ts'
 import type { Exposure } from '../../src/store/ports/exposures.ts'
 import type { EdgeMachine } from './edge-machine.ts'
-import { HOSTS, hostOf, type World } from './world.ts'
+import { HOSTS, type HostName, hostOf, nameOf, type Restored, type World } from './world.ts'
 
 export class PromiseBroken extends Error {
   readonly promise: string
@@ -29,6 +29,10 @@ export async function assertPromises(world: World): Promise<void> {
     const told = { host, runs, exposure: await world.store.findExposure(host) }
     assertEnded(told)
     if (told.exposure?.state === 'blocked' || told.exposure?.runId !== undefined) continue
+    if (world.restored && !isKnownSince(world.restored, name)) {
+      assertUntouched(world, world.restored, name)
+      continue
+    }
     if (isReleased(told)) assertReleased(world, told)
     else assertWhole(world, told)
   }
@@ -42,6 +46,18 @@ function assertEnded({ host, runs, exposure }: Told): void {
   const claimant = runs.find(({ runId }) => runId === exposure.runId)
   if (claimant?.state !== 'blocked')
     throw new PromiseBroken('only a blocked run keeps its host', `${claimant?.action} is ${claimant?.state}`)
+}
+
+/** A restored store knows only what no run has changed since the backup. */
+const isKnownSince = ({ unchanged, asked }: Restored, name: HostName): boolean =>
+  unchanged.has(name) && !asked.has(name)
+
+/** A host that is newer than the store stays as it was until somebody asks for it: it neither comes back nor goes off the air. */
+function assertUntouched(world: World, { stood, asked }: Restored, name: HostName): void {
+  if (asked.has(name)) return
+  const [before, now] = [stood[name]?.join(', '), world.standing(name).join(', ')]
+  if (before !== now)
+    throw new PromiseBroken('a restored store changes nothing by itself', `${name} was [${before}] and is [${now}]`)
 }
 
 /** An accept has given the host back as it stood. */
@@ -68,12 +84,27 @@ function assertWhole(world: World, { host, exposure }: Told): void {
     const promise = exposure ? 'an exposure has its records' : 'there is no record without an exposure'
     throw new PromiseBroken(promise, `${host} has [${found}], and the store says [${expected}]`)
   }
-  for (const machine of [world.primary, world.secondary]) assertServed(machine, host, exposure)
+  for (const machine of [world.primary, world.secondary]) {
+    const edited = world.edits.get(`${machine.server} ${nameOf(host)}`)
+    assertServed(machine, host, exposure, edited)
+  }
 }
 
-function assertServed({ present, nginx, server }: EdgeMachine, host: string, exposure: Exposure | undefined): void {
+/** `edited`: the backend that somebody gave it by hand. */
+function assertServed(
+  { present, nginx, server }: EdgeMachine,
+  host: string,
+  exposure: Exposure | undefined,
+  edited: string | undefined,
+): void {
   const entry = present.list('lines').find((one) => one.host === host)
   const place = `${host} on edge ${server}`
+  if (edited !== undefined) {
+    const { target } = nginx.served.get(host) ?? {}
+    if (target !== edited)
+      throw new PromiseBroken('an edit is not overwritten', `${place} has ${target}, not ${edited}`)
+    return
+  }
   if (!exposure && (entry || nginx.served.has(host)))
     throw new PromiseBroken('there is no entry without an exposure', place)
   if (exposure && entry?.planId !== exposure.planId)

@@ -1,7 +1,10 @@
 import { copyFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { Fences } from '../../src/edge/files/fences.ts'
 import type { Clock } from '../../src/primitives/clock.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore, restoreInto, snapshotOf } from '../../src/store/open.ts'
+import type { CopiedTable, RowPage, SnapshotContent } from '../../src/store/ports/copy.ts'
 import type { Store, StoreSession } from '../../src/store/ports/store.ts'
 import { type TempFolder, tempFolder } from '../support/temp-folder.ts'
 import type { Process } from './process.ts'
@@ -25,9 +28,29 @@ export async function newTemplate(folder: string): Promise<Template> {
   return { folder, file, epoch }
 }
 
+/** What a backup holds of a store. */
+export type Copy = SnapshotContent & { readonly rows: readonly RowPage[] }
+
+export const copyOf = (file: string): Promise<Copy> =>
+  snapshotOf({ kind: 'sqlite', file }, async ({ pages, ...head }) => {
+    const tables: CopiedTable[] = []
+    const rows = await Array.fromAsync(pages((table) => tables.push(table)))
+    return { ...head, tables, rows, pages: Readable.from([]) }
+  })
+
+/** Restores a copy into a new file, as the command does: in a higher epoch than any that an edge knows. */
+export async function restoredStore(copy: Copy, file: string, now: number, edges: readonly string[]) {
+  const edgeEpoch = Math.max(0, ...edges.map((folder) => new Fences(folder, { now: () => now }).highestEpoch()))
+  const setting = { kind: 'sqlite', file } as const
+  await restoreInto(setting, { ...copy, pages: Readable.from(copy.rows) }, { now, edgeEpoch })
+}
+
+export const openAt = (file: string, clock: Clock): Promise<Store> =>
+  openStore({ kind: 'sqlite', file }, { upgrade: false, clock })
+
 export async function storeFrom(template: string, file: string, clock: Clock): Promise<Store> {
   copyFileSync(template, file)
-  return openStore({ kind: 'sqlite', file }, { upgrade: false, clock })
+  return openAt(file, clock)
 }
 
 /**

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { TempFolder } from '../support/temp-folder.ts'
 import { historyOf } from './command.ts'
-import { FOUND } from './found.ts'
+import { FOUND, REPAIRS } from './found.ts'
 import { describeCounterexample, findBroken, shorten } from './play.ts'
 import { memoryFolder, newTemplate, type Template } from './stores.ts'
 
@@ -33,6 +33,11 @@ test('no history breaks a promise', async ({ annotate }) => {
 })
 
 test.for(FOUND)('stays repaired: $name', async ({ history }) => {
+  const found = await findBroken(history, template)
+  expect(found && describeCounterexample(found)).toBeUndefined()
+})
+
+test.for(REPAIRS)('holds: $name', async ({ history }) => {
   const found = await findBroken(history, template)
   expect(found && describeCounterexample(found)).toBeUndefined()
 })

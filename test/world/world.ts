@@ -5,13 +5,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Change, Plan } from '../../src/model/exposure.ts'
 import { markText } from '../../src/model/receipt.ts'
 import { stepsToApply, stepsToUpdate } from '../../src/plan/steps.ts'
+import type { Clock } from '../../src/primitives/clock.ts'
 import { type Exposure, eachExposure } from '../../src/store/ports/exposures.ts'
 import type { Store } from '../../src/store/ports/store.ts'
 import { EdgeMachine } from './edge-machine.ts'
 import { NameServer } from './name-server.ts'
 import { Process } from './process.ts'
 import { BACKEND, KEY, PRIMARY, SECONDARY, Service, ZONE } from './service.ts'
-import { storeFrom, type Template } from './stores.ts'
+import { type Copy, copyOf, openAt, restoredStore, storeFrom, type Template } from './stores.ts'
 import { Timeline } from './timeline.ts'
 
 export type InstanceName = 'a' | 'b'
@@ -19,7 +20,17 @@ export const HOSTS = ['one', 'two', 'three'] as const
 export type HostName = (typeof HOSTS)[number]
 
 export const hostOf = (name: HostName): string => `${name}.${ZONE}`
+export const nameOf = (host: string): HostName => HOSTS.find((name) => hostOf(name) === host) ?? 'one'
 const PLAN_LIFE_MS = 24 * 3_600_000
+
+/** What is known of hosts when a backup is restored. */
+export interface Restored {
+  readonly stood: Readonly<Record<string, readonly string[]>>
+  /** Hosts that no run has changed since the backup. */
+  readonly unchanged: ReadonlySet<HostName>
+  /** Hosts that somebody has asked for since. */
+  readonly asked: Set<HostName>
+}
 
 /** Two edges, a name server, a store, and the instances of the service that use them. */
 export class World {
@@ -30,12 +41,21 @@ export class World {
   readonly services = new Map<InstanceName, Service>()
   /** Moments at which a name of ours led to an edge that did not serve it. */
   readonly dangling: string[] = []
+  /** By edge and host: the backend that somebody gave it by hand. */
+  readonly edits = new Map<string, string>()
+  /** A copy of the store, as a backup holds it. */
+  backup: Copy | undefined
+  /** Set when a copy was restored: what stood then, and which hosts were asked for since. */
+  restored: Restored | undefined
   readonly #root: string
-  readonly #store: Store
+  readonly #stores: Store[]
+  readonly #clock: Clock
+  #former: Process[] = []
 
-  private constructor(root: string, store: Store, timeline: Timeline) {
+  private constructor(root: string, store: Store, timeline: Timeline, clock: Clock) {
     this.#root = root
-    this.#store = store
+    this.#stores = [store]
+    this.#clock = clock
     this.timeline = timeline
     this.nameServer = new NameServer(timeline, ZONE, KEY)
     this.primary = new EdgeMachine(this.timeline, root, PRIMARY)
@@ -50,18 +70,71 @@ export class World {
     const timeline = new Timeline(epoch)
     // Nobody lets time pass while the store is opened.
     const clock = { ...new Process('store', timeline).clock, turn: () => nextTurn() }
-    const store = await storeFrom(file, join(root, 'drawbridge.db'), clock)
-    return new World(root, store, timeline)
+    const store = await storeFrom(file, join(root, '1.db'), clock)
+    return new World(root, store, timeline, clock)
   }
 
   async close(): Promise<void> {
     for (const { process } of this.services.values()) process.die()
-    await this.#store.close()
+    for (const process of this.#former) process.die()
+    for (const store of this.#stores) await store.close()
     rmSync(this.#root, { recursive: true, force: true })
   }
 
+  /** The newest one. */
   get store(): Store {
-    return this.#store
+    const store = this.#stores.at(-1)
+    if (!store) throw new Error('The world has no store.')
+    return store
+  }
+
+  /** Of a store that was not restored itself. */
+  async makeBackup(): Promise<void> {
+    if (!this.restored) this.backup = await copyOf(this.#file)
+  }
+
+  /** Restores the backup into a new store. `keepsFormer`: the processes on the former store go on. */
+  async restore(keepsFormer: boolean): Promise<void> {
+    const { backup, primary, secondary, timeline } = this
+    if (!backup) return
+    const stood = Object.fromEntries(HOSTS.map((name) => [name, this.#standing(hostOf(name))]))
+    const newest = await this.#newestRuns()
+    for (const { process } of this.services.values())
+      if (keepsFormer) this.#former.push(process)
+      else process.die()
+    this.services.clear()
+    const file = join(this.#root, `${this.#stores.length + 1}.db`)
+    await restoredStore(backup, file, timeline.now(), [primary.folder, secondary.folder])
+    this.#stores.push(await openAt(file, this.#clock))
+    const known = await this.#newestRuns()
+    const unchanged = new Set(HOSTS.filter((name) => known.get(name) === newest.get(name)))
+    this.restored = { stood, unchanged, asked: new Set() }
+    this.backup = undefined
+    this.dangling.splice(0)
+  }
+
+  /** By host: its newest run, and how far that has come. */
+  async #newestRuns(): Promise<ReadonlyMap<HostName, string | undefined>> {
+    const newest = async (name: HostName) => {
+      const run = (await this.store.runsOfHost(hostOf(name))).at(-1)
+      return [name, run && `${run.runId} ${run.state} ${run.fence}`] as const
+    }
+    return new Map(await Promise.all(HOSTS.map(newest)))
+  }
+
+  get #file(): string {
+    return join(this.#root, `${this.#stores.length}.db`)
+  }
+
+  /** Where a host is on the air, and with what. */
+  standing = (name: HostName): readonly string[] => this.#standing(hostOf(name))
+
+  #standing(host: string): readonly string[] {
+    const records = this.nameServer.records.filter(({ name }) => name === host || name === `_drawbridge.${host}`)
+    return [
+      ...records.map(({ type, value }) => `${type} ${value}`).toSorted(),
+      ...[this.primary, this.secondary].map(({ server, nginx }) => `${server}: ${nginx.served.get(host)?.target}`),
+    ]
   }
 
   /** Starts a process of an instance. The one before is dead. */
@@ -69,13 +142,13 @@ export class World {
     this.services.get(name)?.process.die()
     const process = new Process(name, this.timeline)
     process.skewMs = skewMs
-    const stateDir = join(this.#root, name)
+    const stateDir = join(this.#root, `${this.#stores.length}-${name}`)
     mkdirSync(stateDir, { recursive: true })
     const { nameServer } = this
     const service = new Service(process, {
       stateDir,
       nameServer,
-      store: this.#store,
+      store: this.store,
       edges: [this.primary, this.secondary],
     })
     this.services.set(name, service)
@@ -84,20 +157,24 @@ export class World {
   }
 
   exposure(name: HostName): Promise<Exposure | undefined> {
-    return this.#store.findExposure(hostOf(name))
+    return this.store.findExposure(hostOf(name))
   }
 
   exposures(): Promise<Exposure[]> {
-    return Array.fromAsync(eachExposure(this.#store))
+    return Array.fromAsync(eachExposure(this.store))
   }
 
   /** Stores a plan for a host. It replaces the plan that the host is exposed by. */
   async newPlan(name: HostName, port: number, expiresIn?: number): Promise<string> {
     const former = await this.exposure(name)
-    const formerPlan = former && (await this.#store.findPlan(former.planId))
+    const formerPlan = former && (await this.store.findPlan(former.planId))
     const plan = planFor(hostOf(name), this.timeline.now(), { port, expiresIn, former: formerPlan })
-    await this.#store.insertPlan(plan)
+    await this.store.insertPlan(plan)
     return plan.planId
+  }
+
+  forgetEdits(name: HostName): void {
+    for (const key of this.edits.keys()) if (key.endsWith(` ${name}`)) this.edits.delete(key)
   }
 
   /** A name of ours leads to the Primary, so the Primary has to serve it. */

@@ -9,7 +9,7 @@ import type { CopiedTable, RowPage } from '../../../src/store/ports/copy.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
 import { convergeOn } from '../../support/converge.ts'
 import { certificateIn, FakeEdge, pathOf } from '../../support/edge/fake-edge.ts'
-import { appliedPlan } from '../../support/saga.ts'
+import { appliedPlan, newRun } from '../../support/saga.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
 /** A backup is restored after random changes of the world. The edges are intact; the Secondary may be away. */
@@ -135,6 +135,35 @@ async function backupOf(file: string) {
     return { schema, storeId, epoch, keyId, tables, rows }
   })
 }
+
+test('a run that was under way when the backup was made is left to a person: the former store may have ended it', async () => {
+  using folder = tempFolder()
+  const [file, restored] = [join(folder.path, 'former.db'), join(folder.path, 'restored.db')]
+  const former = await openStore({ kind: 'sqlite', file })
+  const { runId, planId } = await newRun(former, 'apply')
+  await former.appendJournal({ runId, at: 1, step: 'proxy', mark: 'intent' }, 1)
+  const { rows, ...head } = await backupOf(file)
+  await former.close()
+  async function* pages() {
+    yield* rows
+  }
+  const now = Date.now()
+  await restoreInto({ kind: 'sqlite', file: restored }, { ...head, pages: pages() }, { now, edgeEpoch: 0 })
+  const store = await openStore({ kind: 'sqlite', file: restored })
+  const [run, plan, journal] = [
+    await store.findRun(runId),
+    await store.findPlan(planId),
+    await store.readJournal(runId, 0),
+  ]
+  expect(await store.unfinishedRuns()).toEqual([])
+  await store.close()
+  expect([run?.state, plan?.state]).toEqual(['blocked', 'blocked'])
+  expect(journal.at(-1)).toMatchObject({
+    step: 'proxy',
+    mark: 'undo_failed',
+    detail: expect.stringContaining('backup'),
+  })
+})
 
 test.each(Array.from({ length: SEEDS }, (_, seed) => [[seed, 'present'] as const, [seed, 'away'] as const]).flat())(
   'restored after 50 changes, seed %i, Secondary %s: nothing comes back, is downgraded or goes off the air',
