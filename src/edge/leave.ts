@@ -25,16 +25,16 @@ interface Left {
 
 /**
  * Takes the include line out of the administrator's main file and removes the folder of the edge. Released sites stay on the air: the
- * main file includes them in place of our base file, which did. Refuses while a host has an entry or
+ * main file includes them in place of our base file, which did. Refuses while a host has an entry, unless `withHosts`, and while
  * an agent runs. The main file without the line is tested before it is put in place, and the folder goes only when nginx runs
  * without it. Repeatable.
  */
-export async function leaveNginx(settings: EdgeSettings): Promise<Left> {
+export async function leaveNginx(settings: EdgeSettings, { withHosts = false } = {}): Promise<Left> {
   const { folder } = settings
   const isThere = existsSync(folder)
   const release = isThere ? ownFolder(folder) : () => undefined
   try {
-    if (isThere) assertEmpty(settings)
+    if (isThere && !withHosts) assertEmpty(settings)
     const released = releasedSites(settings)
     const edited = await withoutInclude(settings, released)
     if (isThere && edited === null && released.length > 0) assertIncluded(settings, released)
@@ -54,7 +54,8 @@ function assertEmpty({ folder, server, layout = 'lines' }: EdgeSettings): void {
   const shown = hosts.slice(0, 5).join(', ') + (hosts.length > 5 ? ', …' : '')
   throw new EdgeFault(
     'unavailable',
-    `Edge ${server} still serves ${hosts.length} hosts (${shown}). Remove them first: drawbridge withdraw --all --config FILE`,
+    `Edge ${server} still serves ${hosts.length} ${hosts.length === 1 ? 'host' : 'hosts'} (${shown}). If it is the Secondary, retire it on the machine of a service: ` +
+      `drawbridge edge retire ${server}. To end the whole installation, withdraw all hosts there: drawbridge withdraw --all`,
   )
 }
 

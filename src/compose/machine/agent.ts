@@ -5,6 +5,7 @@ import { SecureListener } from '../../edge/agent/secure-listener.ts'
 import { agentServer, closeServer, type ServerParts } from '../../edge/agent/server.ts'
 import { listenOnSocket } from '../../edge/agent/socket.ts'
 import { AgentIdentity } from '../../edge/authority/agent-identity.ts'
+import { markRetired } from '../../edge/authority/retirement.ts'
 import { FOLDERS } from '../../edge/config/layout.ts'
 import type { Edge } from '../../edge/contract.ts'
 import { ownFolder } from '../../edge/files/folder-lock.ts'
@@ -37,6 +38,7 @@ export function composeAgent(config: EdgeAgentConfig, log: Log): RunningAgent {
     zones,
     adopts: config.adopt.enabled,
     identity,
+    retire: () => markRetired(config.stateDir),
     version: VERSION,
     examine: async (edge) => [...(await examine(edge, settings)), ...zoneFindings(zones)],
     onUnexpected: (error) =>
@@ -97,15 +99,18 @@ async function listen(config: EdgeAgentConfig, { agent, identity }: Listened, lo
     places.push(config.socket.path)
   }
   if (config.listen && identity) {
+    const place = formatEndpoint(config.listen)
     const listener = new SecureListener(parts, identity, config.listen)
     listener.start((error) =>
       log.error(
         { event: 'edge_agent_not_listening', err: error, server: config.server },
-        'The agent does not listen for other machines; retrying.',
+        identity.stamp === ''
+          ? `The agent does not listen on ${place} yet. It will listen there once it has joined.`
+          : `The agent does not listen on ${place} for other machines; retrying.`,
       ),
     )
     closing.push(() => listener.close())
-    places.push(formatEndpoint(config.listen))
+    if (identity.stamp !== '') places.push(place)
   }
   const close = async () => {
     await Promise.all(closing.map((end) => end()))

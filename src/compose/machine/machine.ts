@@ -162,14 +162,23 @@ export const edgeMachine: EdgeMachine = {
   async join({ stateDir, server }, code) {
     const { AgentIdentity } = await import('../../edge/authority/agent-identity.ts')
     const { joinWith } = await import('../../edge/authority/enrolment.ts')
+    const { forgetRetirement } = await import('../../edge/authority/retirement.ts')
     const identity = new AgentIdentity(stateDir, server)
     const { certificate, ca } = await joinWith(code, server, await identity.preparedKey(), systemClock)
     await identity.install(certificate, ca)
+    forgetRetirement(stateDir)
   },
 
-  async leave({ server, nginx, ports }) {
+  async leave({ server, nginx, ports, stateDir }, retired) {
     const { leaveNginx } = await import('../../edge/leave.ts')
-    return leaveNginx({ ...nginx, server, ports, clock: systemClock })
+    const { isRetired } = await import('../../edge/authority/retirement.ts')
+    const withHosts = retired || isRetired(stateDir)
+    return leaveNginx({ ...nginx, server, ports, clock: systemClock }, { withHosts })
+  },
+
+  async retire(config, server) {
+    const { retireEdge } = await import('./retire.ts')
+    return retireEdge(config, server)
   },
 
   async handOver(folder, { from, to, hosts }) {

@@ -60,6 +60,8 @@ interface AgentParts {
   readonly onUnexpected: (error: unknown) => void
   /** See `Fences`. */
   readonly onIgnoredFence?: LocalEdgeParts['onIgnoredFence']
+  /** Marks that this edge may leave with its hosts. */
+  readonly retire: () => Promise<void>
   readonly onForgottenRuns?: LocalEdgeParts['onForgottenRuns']
   /** Its certificate. Undefined where it does not listen for other machines. */
   readonly identity?: Pick<AgentIdentity, 'prepareKey' | 'install'> | undefined
@@ -101,6 +103,10 @@ export function edgeAgent(parts: AgentParts): Agent {
       examine: () => parts.examine(edge),
       verdict: ({ id }) => changes.verdictOf(id),
       withdraw: ({ id }) => changes.withdraw(id),
+      retire: async () => {
+        await parts.retire()
+        return NOTHING
+      },
       preflight: ({ host, tls }) => preflight.check(hostIn(host), tls),
       ...replacing(parts.identity),
       ...writing(edge, acceptance, preparation),

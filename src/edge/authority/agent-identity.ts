@@ -37,7 +37,7 @@ export class AgentIdentity {
     return { key, cert, ca }
   }
 
-  /** Changes when another certificate is installed. */
+  /** Changes when another certificate is installed. Empty before the agent has joined. */
   get stamp(): string {
     const found = statSync(this.#path(CERTIFICATE), { throwIfNoEntry: false })
     return found ? `${found.ino} ${found.mtimeMs}` : ''

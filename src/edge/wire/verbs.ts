@@ -44,6 +44,9 @@ export const VERBS = {
   'prepare-key': verb(Nothing, Type.String({ maxLength: 1_000 })),
   'install-certificate': verb(Type.String({ maxLength: 8_192 }), Nothing),
 
+  /** The services let this edge go. An older agent does not know this verb. */
+  retire: verb(Nothing, Nothing),
+
   generation: verb(Nothing, Type.String({ maxLength: 200 })),
   list: verb(Nothing, shape.Entries, { answered: large }),
   /** An older agent does not know this verb. */

@@ -7,6 +7,7 @@ import type { Clock } from '../../primitives/clock.ts'
 import { type Configured, confirm, onThisMachine, UsageError, withExample, withJson } from '../../terminal/declare.ts'
 import { print, standardOutput } from '../../terminal/print.ts'
 import { configIn } from '../open-config.ts'
+import { addRetire, type RetiredEdge } from './retire.ts'
 
 /** The configuration of an installed agent. */
 const AGENT_FILE = '/etc/drawbridge/edge.yaml'
@@ -34,8 +35,10 @@ export interface EdgeMachine {
   prepareKey(config: EdgeAgentConfig): Promise<string>
   /** Fetches the certificate of the prepared key with a code. */
   join(config: EdgeAgentConfig, code: string): Promise<void>
-  /** Takes Drawbridge out of the nginx of this machine. No agent may run, and no host may be served. */
-  leave(config: EdgeAgentConfig): Promise<LeftNginx>
+  /** Takes Drawbridge out of the nginx of this machine. No agent may run, and no host may be served unless the edge is retired. */
+  leave(config: EdgeAgentConfig, retired: boolean): Promise<LeftNginx>
+  /** Lets a Secondary go. */
+  retire(config: Config, server: string): Promise<RetiredEdge>
   /** Gives hosts of an edge to another store: all of `from`, or those that are named. Resolves with their names. */
   handOver(folder: string, given: { from: string; to: string; hosts: readonly string[] }): Promise<readonly string[]>
   /** False if the server had no enrolled agent. */
@@ -89,6 +92,7 @@ export function addAgent(edge: Command, machine: EdgeMachine): void {
   addLeave(edge, machine)
   addHandOver(edge, machine)
   addRevoke(edge, machine)
+  addRetire(edge, machine)
 }
 
 interface EnrollOptions extends Configured {
@@ -170,18 +174,24 @@ function addJoin(edge: Command, machine: EdgeMachine): void {
   )
 }
 
+interface LeaveOptions extends Configured {
+  readonly yes?: boolean
+  readonly retired?: boolean
+}
+
 function addLeave(edge: Command, machine: EdgeMachine): void {
   const command = onThisMachine(edge.command('leave'), AGENT_FILE)
     .description(
-      'take Drawbridge out of the nginx of this machine: the include line and the folder, when no host is left',
+      'take Drawbridge out of the nginx of this machine: the include line and the folder, when no host is left or the edge is retired',
     )
     .option('--yes', 'do not ask for confirmation')
-    .action(async ({ config: file, yes, json }: Configured & { yes?: boolean }) => {
+    .option('--retired', 'leave with the hosts that are served here: this is a Secondary whose agent could not be told')
+    .action(async ({ config: file, yes, retired = false, json }: LeaveOptions) => {
       const config = await agentConfigIn(file)
       const { config: main, folder } = config.nginx
       const question = `Remove ${folder} and the line that includes it from ${main}?`
       await confirm({ question, action: 'remove both', yes })
-      const left = await machine.leave(config)
+      const left = await machine.leave(config, retired)
       print({ body: left, lines: () => leftLines(left) }, json)
     })
   withExample(withJson(command), 'drawbridge edge leave --config /etc/drawbridge/edge.yaml')

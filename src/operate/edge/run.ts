@@ -34,7 +34,9 @@ export async function runAgent(agent: RunningAgent, log: Log, own: Pick<OwnProce
   const { places, close } = await listen()
   log.info(
     { event: 'edge_agent_started', server, places },
-    `The agent of edge ${server} listens on ${places.join(' and ')}.`,
+    places.length === 0
+      ? `The agent of edge ${server} has started, and listens once it has joined.`
+      : `The agent of edge ${server} listens on ${places.join(' and ')}.`,
   )
   const signal = await ended
   log.info(

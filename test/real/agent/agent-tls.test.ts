@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { promisify } from 'node:util'
@@ -88,4 +88,26 @@ test('the former certificates of services are refused after they were revoked', 
   const edition = join(agentOf('23').stateDir, 'edition')
   await until('the agent has seen the new edition', () => readFileSync(edition, 'utf8') === '2', 60_000)
   await until('the agent is accepted', () => changes(), 60_000)
+})
+
+test('a Secondary is retired: it leaves with its hosts, and they stay on the Primary', {
+  timeout: 180_000,
+}, async () => {
+  const { primary, secondary } = lab.description.edges
+  const { host } = await applied(lab, { subdomain: 'stays' })
+  await until('both edges have the entry', () => hasEntry(primary, host) && hasEntry(secondary, host), 60_000)
+  await expect(command('retire', '23', '--yes')).rejects.toThrow('Edge 23 is the Primary')
+  await expect(command('retire', '25', '--yes')).rejects.toThrow('is not the Secondary')
+
+  const agent = agentOf('73')
+  const leave = () =>
+    promisify(execFile)(process.execPath, [launcher(), 'edge', 'leave', '--yes', '--config', agent.configFile])
+  const { stdout } = await command('retire', '73', '--yes')
+  expect(stdout).toContain('knows that it may leave')
+  expect(stdout).toContain('is not accepted any more')
+  expect(stdout).toContain('servers.secondary to none')
+  await agent.stop()
+  expect((await leave()).stdout).toContain('was removed')
+  expect(existsSync(secondary.hosts)).toBe(false)
+  expect(hasEntry(primary, host)).toBe(true)
 })

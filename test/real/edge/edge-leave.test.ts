@@ -60,8 +60,20 @@ test('does nothing the second time', async () => {
 test('refuses while a host is served, and names it', async () => {
   await at.place({ host: 'here.lab.test', planId: PLAN_ID, target: 'http://127.0.0.1:3000' })
   const before = main()
-  await expect(leaveNginx(at)).rejects.toThrow('still serves 1 hosts (here.lab.test)')
+  await expect(leaveNginx(at)).rejects.toThrow('still serves 1 host (here.lab.test). If it is the Secondary, retire it')
   expect([main(), existsSync(at.folder)]).toEqual([before, true])
+})
+
+test('leaves with the hosts that it serves when it is retired', async () => {
+  await at.place({ host: 'here.lab.test', planId: PLAN_ID, target: 'http://127.0.0.1:3000' })
+  expect(await leaveNginx(at, { withHosts: true })).toMatchObject({
+    edited: at.config,
+    removed: at.folder,
+    reloaded: true,
+  })
+  expect(existsSync(at.folder)).toBe(false)
+  const visit = call(at.http, { path: '/', from: '127.0.0.1', headers: { host: 'here.lab.test' } })
+  await expect(visit).rejects.toThrow('ECONNREFUSED')
 })
 
 test('refuses while an agent owns the folder', async () => {

@@ -181,6 +181,7 @@ const OTHERS = [
   'backups restore run_1 --show',
   'backups restore run_1 --yes',
   `edge enroll 73 --fingerprint SHA256:${'A'.repeat(43)}`,
+  'edge retire 73 --yes',
   'edge revoke 73',
   'edge revoke --services',
   'edge converge',
