@@ -235,6 +235,8 @@ export function readFile(
     return readFileSync(file, 'utf8')
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code ?? 'unknown reason'
+    if (reason === 'EACCES')
+      throw new ConfigError([`${file}: You may not read it. Run this as root or as the user drawbridge.`])
     throw new ConfigError([`${file}: ${missing.replace('REASON', reason)}`])
   }
 }

@@ -151,7 +151,7 @@ export const ERRORS = {
     403,
     'Adopting hand-written sites is off',
     false,
-    'An administrator sets adopt.enabled to true in the configuration and runs drawbridge reload.',
+    'An administrator sets adopt.enabled to true in drawbridge.yaml and in edge.yaml, and restarts both units.',
   ),
   site_not_adoptable: entry(
     422,

@@ -3,13 +3,16 @@ import {
   closeSync,
   constants,
   fchmodSync,
+  fchownSync,
   fstatSync,
-  ftruncateSync,
   openSync,
   readFileSync,
+  renameSync,
+  rmSync,
+  type Stats,
   writeFileSync,
 } from 'node:fs'
-import { errorCode } from '../primitives/durable-file.ts'
+import { errorCode, syncFileNow } from '../primitives/durable-file.ts'
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
 /** Node does not name it. Such a descriptor opens no file: closing it releases no lock. */
@@ -30,18 +33,44 @@ export function readStateFile(path: string): string | undefined {
   }
 }
 
-/** Writes it in place, for its owner alone. */
+/**
+ * Replaces it as a whole, for its owner alone: whoever reads it, also after a crash or on a full disk, sees the former text or the
+ * new one. What stands there must be a file of its own, as for reading.
+ */
 export function writeStateFile(path: string, text: string): void {
-  const file = openSync(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600)
+  const owner = ownerOf(path)
+  const draft = `${path}.new`
   try {
-    assertOurs(path, file)
-    fchmodSync(file, 0o600)
-    ftruncateSync(file)
-    writeFileSync(file, text)
+    rmSync(draft, { force: true })
+    writeWhole(draft, text, owner)
+    renameSync(draft, path)
   } catch (error) {
+    rmSync(draft, { force: true })
     if (errorCode(error) !== 'ENOSPC') throw error
     // The error of a call with a descriptor does not name the file.
     throw new Error(`${path} cannot be written (ENOSPC): its disk is full. Free space there.`)
+  }
+}
+
+/** Undefined if there is no file. */
+function ownerOf(path: string): Stats | undefined {
+  const file = opened(path, O_PATH)
+  if (file === undefined) return undefined
+  try {
+    assertOurs(path, file)
+    return fstatSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+function writeWhole(path: string, text: string, owner: Stats | undefined): void {
+  const file = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
+  try {
+    fchmodSync(file, 0o600)
+    if (owner && owner.uid !== process.geteuid?.()) fchownSync(file, owner.uid, owner.gid)
+    writeFileSync(file, text)
+    syncFileNow(file, path)
   } finally {
     closeSync(file)
   }

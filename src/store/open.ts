@@ -7,6 +7,7 @@ import { CommitNotices, noting } from './change-feed.ts'
 import { type CopyOptions, copyStore } from './copy.ts'
 import { type Engine, UnusableStore } from './dialects/engine.ts'
 import { sqliteEngine } from './dialects/sqlite.ts'
+import { foreignOwner } from './file-owner.ts'
 import { GroupCommit } from './group-commit.ts'
 import { assertNewest, MIGRATIONS, migrate, versionOf } from './migrations.ts'
 import type { CopyReport, SnapshotContent, StoreSnapshot } from './ports/copy.ts'
@@ -68,6 +69,8 @@ const ADVICE = {
 function cannotOpen(setting: StoreSetting, error: unknown): Error {
   const summary = `The store cannot be opened (${setting.kind === 'sqlite' ? setting.file : 'PostgreSQL'})`
   if (error instanceof UnusableStore) return new Error(`${summary}. ${error.message}`)
+  const owner = setting.kind === 'sqlite' ? foreignOwner(setting.file) : undefined
+  if (owner !== undefined) return new Error(`${summary}. ${owner}`)
   const reason = error instanceof Error ? error.message : String(error)
   return new Error(`${summary}: ${reason.replace(/\.$/, '')}. ${ADVICE[setting.kind]}`)
 }

@@ -12,9 +12,9 @@ export const MACHINE_GUARDS: readonly Guard[] = [
   {
     name: 'no link in a state folder is followed',
     file: STATE_FILE,
-    from: 'openSync(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600)',
-    to: 'openSync(path, O_WRONLY | O_CREAT | O_NONBLOCK, 0o600)',
-    breaks: 'The user of the service could let a command write another file.',
+    from: 'return openSync(path, flags | O_NOFOLLOW | O_NONBLOCK)',
+    to: 'return openSync(path, flags | O_NONBLOCK)',
+    breaks: 'The user of the service could let a command read another file.',
     test: STATE_FILE_TEST,
   },
   {

@@ -1,5 +1,16 @@
 import { execFileSync } from 'node:child_process'
-import { linkSync, mkdirSync, readFileSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { prepareStateFile, readStateFile, writeStateFile } from '../../../src/runtime/state-file.ts'
@@ -36,4 +47,18 @@ test('a huge file is not read', () => {
   writeFileSync(at('huge'), '')
   truncateSync(at('huge'), 2 ** 40)
   expect(() => readStateFile(at('huge'))).toThrow('too large')
+})
+
+test('a file is replaced as a whole: who has opened the former one still reads all of it', () => {
+  const path = at('instance.json')
+  writeFileSync(path, 'former', { mode: 0o644 })
+  const file = openSync(path, 'r')
+  writeStateFile(path, 'new')
+  expect(readFileSync(file, 'utf8')).toBe('former')
+  closeSync(file)
+  expect([readStateFile(path), statSync(path).mode & 0o777, readdirSync(folder.path).toSorted()]).toEqual([
+    'new',
+    0o600,
+    ['elsewhere', 'instance.json'],
+  ])
 })
