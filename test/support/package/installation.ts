@@ -18,18 +18,22 @@ const EDGE = ADDRESSES.servers['23']
 const API = `http://${EDGE}:8045`
 const UNITS = ['drawbridge-edge.service', 'drawbridge.service']
 
-/** A root with its nginx, and around it the network that an installation needs: BIND, Pebble and a backend. */
-export class Installation {
-  readonly root: Root
-  readonly systemd: StandInSystemd
+/** Where the package is installed: a root, or a container. */
+export type Machine = Pick<Root, 'at' | 'run'>
+
+/** The network that an installation needs around it: BIND, Pebble and a backend. */
+export class Surroundings {
+  readonly #machine: Machine
   readonly #paths: StatePaths
   #bind: Daemon | undefined
-  #nginx: Daemon | undefined
 
-  constructor(root: Root, systemd: StandInSystemd, state: string) {
-    this.root = root
-    this.systemd = systemd
+  constructor(machine: Machine, state: string) {
+    this.#machine = machine
     this.#paths = statePaths(state)
+  }
+
+  protected get folder(): string {
+    return this.#paths.folder
   }
 
   async start(): Promise<void> {
@@ -44,7 +48,6 @@ export class Installation {
       edgePorts: { http: 80, https: 443 },
     })
     await startBackends(ADDRESSES.backends, paths.backendsLog)
-    await this.startNginx()
   }
 
   async startDns(): Promise<void> {
@@ -60,30 +63,9 @@ export class Installation {
     await this.#bind?.stop()
   }
 
-  async startNginx(): Promise<void> {
-    this.#nginx = await launchDaemon({
-      name: 'nginx',
-      program: '/usr/sbin/chroot',
-      args: [this.root.path, 'nginx', '-g', 'daemon off;'],
-      logFile: join(this.#paths.folder, 'nginx.log'),
-    })
-    const pidFile = this.root.at('run/nginx.pid')
-    await until('nginx has written its pid file', () => (statSync(pidFile, { throwIfNoEntry: false })?.size ?? 0) > 0)
-  }
-
-  /** As a reboot does: everything ends, /run is empty, and what is enabled is started. */
-  async reboot(): Promise<void> {
-    await this.systemd.stopAll()
-    await this.#nginx?.stop()
-    this.root.emptyRun()
-    this.systemd.boot()
-    await this.startNginx()
-    for (const unit of UNITS) if (this.systemd.isEnabled(unit)) await this.systemd.start(unit)
-  }
-
   /** Configures service and agent with `drawbridge init`. The DNS server has the key already, and Pebble's own root is not known. */
   async init() {
-    const { root } = this
+    const root = this.#machine
     const paths = this.#paths
     const [, uid, gid] = /^drawbridge:x:(\d+):(\d+):/m.exec(readFileSync(root.at('etc/passwd'), 'utf8')) ?? []
     const key = root.at('etc/drawbridge/tsig.key')
@@ -106,18 +88,13 @@ export class Installation {
     return ended
   }
 
-  async startUnits(): Promise<void> {
-    for (const unit of UNITS) await this.systemd.start(unit)
-    await this.ready()
-  }
-
   async ready(): Promise<void> {
     await until('the service is ready', async () => (await httpStatus(`${API}/readyz`)) === 200, 60_000)
   }
 
   /** Runs the installed command line. */
   drawbridge(...args: readonly string[]) {
-    return this.root.run('drawbridge', ...args)
+    return this.#machine.run('drawbridge', ...args)
   }
 
   expose(host: string) {
@@ -135,6 +112,50 @@ export class Installation {
     const resolver = new Resolver({ timeout: 1_000, tries: 2 })
     resolver.setServers([`${address}:${port}`])
     return resolver.resolve4(host).catch(() => [])
+  }
+}
+
+/** A root with its nginx, in these surroundings. */
+export class Installation extends Surroundings {
+  readonly root: Root
+  readonly systemd: StandInSystemd
+  #nginx: Daemon | undefined
+
+  constructor(root: Root, systemd: StandInSystemd, state: string) {
+    super(root, state)
+    this.root = root
+    this.systemd = systemd
+  }
+
+  override async start(): Promise<void> {
+    await super.start()
+    await this.startNginx()
+  }
+
+  async startNginx(): Promise<void> {
+    this.#nginx = await launchDaemon({
+      name: 'nginx',
+      program: '/usr/sbin/chroot',
+      args: [this.root.path, 'nginx', '-g', 'daemon off;'],
+      logFile: join(this.folder, 'nginx.log'),
+    })
+    const pidFile = this.root.at('run/nginx.pid')
+    await until('nginx has written its pid file', () => (statSync(pidFile, { throwIfNoEntry: false })?.size ?? 0) > 0)
+  }
+
+  /** As a reboot does: everything ends, /run is empty, and what is enabled is started. */
+  async reboot(): Promise<void> {
+    await this.systemd.stopAll()
+    await this.#nginx?.stop()
+    this.root.emptyRun()
+    this.systemd.boot()
+    await this.startNginx()
+    for (const unit of UNITS) if (this.systemd.isEnabled(unit)) await this.systemd.start(unit)
+  }
+
+  async startUnits(): Promise<void> {
+    for (const unit of UNITS) await this.systemd.start(unit)
+    await this.ready()
   }
 
   /** Whether nginx of the root would load its configuration. */

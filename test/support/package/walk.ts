@@ -34,8 +34,22 @@ const NAMESPACES = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mo
 
 /** Runs the life of an installation in namespaces of its own. Rejects with what it printed if it could not go on. */
 export async function walkOf(options: WalkOptions): Promise<Seen> {
+  return inNamespaces('package-walk.ts', options)
+}
+
+/** What image-walk.ts saw. */
+export interface SeenOfImage {
+  readonly init: unknown
+  readonly users: unknown
+  readonly expose: unknown
+  readonly again: unknown
+}
+
+export const imageWalkOf = (image: string): Promise<SeenOfImage> => inNamespaces('image-walk.ts', { image })
+
+async function inNamespaces<S>(name: string, options: object): Promise<S> {
   using folder = tempFolder()
-  const program = join(checkout(), 'test/support/programs/package-walk.ts')
+  const program = join(checkout(), 'test/support/programs', name)
   const walk = JSON.stringify({ ...options, folder: folder.path })
   const args = [...NAMESPACES, '--', process.execPath, program, walk]
   const printed = await new Promise<string>((resolve, reject) => {
