@@ -43,7 +43,7 @@ export interface EdgeAccess {
 /** By the id of the server. */
 export type EdgeAccesses = ReadonlyMap<string, EdgeAccess>
 
-const targetsOf = (servers: Config['servers']) =>
+export const targetsOf = (servers: Config['servers']) =>
   servers.targets.map((server) => ({ server, address: servers.addresses[server] ?? '' }))
 
 /** What a hand-written site is judged by, from the configuration. */

@@ -58,8 +58,11 @@ export function addShow(program: Command, machine: Machine, view: HostView): voi
       const { config, server, json } = options
       if (config === undefined) return view.show(host, options)
       const { entryLines, showEntry } = await import('./show.ts')
-      const entry = await showEntry(await configOnly(config), { host, server }, machine.readEntry)
-      print({ body: entry, lines: () => entryLines(entry) }, json)
+      const opened = await edgeConfig(config, server)
+      const entry = await showEntry(opened, { host, server }, machine.readEntry)
+      const known = await isKnown(entry.host, config, machine)
+      const shown = known === undefined ? entry : { ...entry, known }
+      print({ body: shown, lines: () => entryLines(shown) }, json)
     })
   withExample(
     command,
@@ -67,6 +70,25 @@ export function addShow(program: Command, machine: Machine, view: HostView): voi
     'drawbridge show app.example.com --config /etc/drawbridge/drawbridge.yaml',
     'drawbridge show app.example.com --server 73 --config /etc/drawbridge/drawbridge.yaml',
   )
+}
+
+/** An nginx of this machine is read with the rights of the caller. An agent is asked as the service does it. */
+async function edgeConfig(file: string, server?: string): Promise<Config> {
+  const config = await configOnly(file)
+  return (server ?? config.servers.primary) in config.agents ? configIn(file) : config
+}
+
+/** Undefined if the store cannot be asked. */
+async function isKnown(host: string, file: string, machine: Machine): Promise<boolean | undefined> {
+  try {
+    const store = await machine.openStore(await configIn(file))
+    return await store
+      .findExposure(host)
+      .then((found) => found !== undefined)
+      .finally(() => store.close())
+  } catch {
+    return undefined
+  }
 }
 
 interface ReportOptions extends Configured {
@@ -85,8 +107,8 @@ export function addForeignImports(importing: Command, machine: Machine): void {
       .action(async (from: string | undefined, { config: file, output, test = false }: ReportOptions) => {
         const { formOf, importReport } = await import('./import.ts')
         const form = formOf(output)
-        const config = await configOnly(file)
         const isServed = command.name() === 'nginx' && from === undefined
+        const config = isServed ? await edgeConfig(file) : await configOnly(file)
         print(importReport(config, await read(config, from, test), form, isServed), form === 'json')
       })
   const nginx = report(

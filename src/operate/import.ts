@@ -68,7 +68,8 @@ function rowOf(
   return adoptable ? { ...row, exposure: { host, ...backend, health: '/', tls, ...(options && { options }) } } : row
 }
 
-const OFF = 'Adopting is off: set adopt.enabled to true in the configuration and run drawbridge reload first.'
+const OFF =
+  'Adopting is off: set adopt.enabled to true in drawbridge.yaml and in edge.yaml, and restart both units first.'
 const NOT_IN_ZONE = 'The name is not directly below a zone of the configuration.'
 
 function reportLines(

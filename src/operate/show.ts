@@ -11,6 +11,8 @@ interface ShownEntry {
   readonly path: string
   readonly line: number | null
   readonly text: string
+  /** Whether the store has an exposure of the host. Absent where the store cannot be asked. */
+  readonly known?: boolean
 }
 
 /** Resolves with undefined when the server's edge has no entry for the host. */
@@ -18,7 +20,7 @@ export type EntryOf = (
   config: Config,
   server: string,
   host: string,
-) => Promise<Omit<ShownEntry, 'host' | 'server'> | undefined>
+) => Promise<Pick<ShownEntry, 'path' | 'line' | 'text'> | undefined>
 
 interface Wish {
   readonly host: string
@@ -32,7 +34,7 @@ export async function showEntry(
   { host, server = config.servers.primary }: Wish,
   readEntry: EntryOf,
 ): Promise<ShownEntry> {
-  const edges = Object.keys(config.edges)
+  const edges = [...Object.keys(config.edges), ...Object.keys(config.agents)]
   if (!edges.includes(server)) {
     const known = edges.length === 0 ? 'The configuration has no edge.' : `Edges: ${edges.join(', ')}.`
     throw new UsageError(`No edge is configured for server ${server}. ${known}`)
@@ -52,8 +54,16 @@ function fullName(host: string, zones: readonly string[]): string {
   return name
 }
 
-/** The first line is a comment, so that the output is a configuration file. */
-export const entryLines = ({ host, server, path, line, text }: ShownEntry): string[] => [
+/** After a restore of an older backup, or of another installation. */
+const UNKNOWN = [
+  'The store does not know this host, so nothing changes it.',
+  'To manage it, with the service stopped: drawbridge rebuild --from-world --config FILE',
+  'To remove it, manage it first, then run drawbridge down HOST.',
+]
+
+/** The first lines are comments, so that the output is a configuration file. */
+export const entryLines = ({ host, server, path, line, text, known }: ShownEntry): string[] => [
   `# ${host} on edge ${server}: ${path}${line === null ? '' : `, line ${line}`}`,
+  ...(known === false ? UNKNOWN.map((sentence) => `# ${sentence}`) : []),
   ...text.replace(/\n$/, '').split('\n'),
 ]

@@ -102,7 +102,7 @@ const edgeOf = (edges: readonly Pick<ExaminedEdge, 'edge'>[], server: string) =>
   edges.find(({ edge }) => edge.server === server)?.edge
 
 /** The store is opened with the first agent on another machine, which is known by a certificate. */
-function lazyTrust(config: Config, { now }: Clock): EdgeTrust {
+export function lazyTrust(config: Config, { now }: Clock): EdgeTrust {
   const shelf = async (): Promise<SecretShelf> => {
     const { openShelf } = await import('../assemble.ts')
     return openShelf(config)

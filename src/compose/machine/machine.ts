@@ -49,10 +49,9 @@ export const machine: Machine = {
     return open(config, { upgrade: false })
   },
 
-  async readEntry({ edges, edge }, server, host) {
-    const { entryText } = await import('../../edge/entry-text.ts')
-    const settings = edges[server]
-    return settings && entryText({ ...settings, server, ports: edge, clock: systemClock }, host)
+  async readEntry(config, server, host) {
+    const { entryOn } = await import('./show.ts')
+    return entryOn(config, server, host)
   },
 
   async nginxSites(config, folder, tests) {

@@ -1,5 +1,5 @@
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { parseName } from '../../model/dns-name.ts'
 import { EdgeFault } from '../contract.ts'
 import { pathsOf } from '../reading/include-drafts.ts'
@@ -35,11 +35,26 @@ export function sitesOfEdge({ config, folder }: Pick<EdgeSettings, 'config' | 'f
   return sitesIn(files.read(config, topOf(config)), files)
 }
 
-/** The sites in the files of a folder, as if each were included in an http block. Follows links, as nginx does. */
+const MAIN = 'nginx.conf'
+const OUR_FOLDERS = ['drawbridge', 'drawbridge-released']
+
+/**
+ * The sites in the files of a folder. A folder with nginx.conf is read as nginx reads it, from there. In another one each file counts as
+ * included in an http block, and relative includes start where nginx.conf stands, in a folder above. Follows links, as nginx does.
+ */
 export function sitesOfFolder(folder: string): Sites {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     throw new EdgeFault('unavailable', `${folder} is not a folder that can be read.`)
-  const files = new SiteFiles(folder, () => false)
+  const prefix = prefixOf(resolve(folder))
+  const isOurs = (path: string) => OUR_FOLDERS.some((own) => path.startsWith(`${prefix}/${own}/`))
+  if (prefix === resolve(folder)) {
+    const files = new SiteFiles(prefix, isOurs)
+    const main = join(prefix, MAIN)
+    const sites = existsSync(main) ? sitesIn(files.read(main, topOf(main)), files) : undefined
+    // A copy of a folder may include the original by its absolute path, which is not there.
+    if (sites && sites.servers.length > 0) return sites
+  }
+  const files = new SiteFiles(prefix, isOurs)
   const seen = new Set<string>()
   const read = filesBelow(folder).flatMap((path) => {
     // A file in sites-available and its link in sites-enabled are one site.
@@ -52,6 +67,14 @@ export function sitesOfFolder(folder: string): Sites {
   // What another file includes stands there, and not in the http block.
   const directives = read.filter(({ real }) => !files.included.has(real)).flatMap((each) => each.directives)
   return sitesIn(directives, files)
+}
+
+/** The nearest folder, upwards, that has the main file. Without one the folder itself. */
+function prefixOf(folder: string): string {
+  for (let at = folder; ; at = dirname(at)) {
+    if (existsSync(join(at, MAIN))) return at
+    if (at === dirname(at)) return folder
+  }
 }
 
 /** What a site is judged by beside the text of the configuration. */

@@ -169,6 +169,26 @@ async function restartedWith(server: '23' | '73', adopt: Record<string, unknown>
   await agentOf(server).kill()
 }
 
+const commandOn = async (...words: string[]) =>
+  (await promisify(execFile)(process.execPath, [launcher(), ...words, '--config', join(lab.state, 'drawbridge.yaml')]))
+    .stdout
+
+test('import nginx and show ask the agent', { timeout: 90_000 }, async () => {
+  const { host, planId } = await applied(lab, { subdomain: 'asked' })
+  const byHand = `by-hand.${lab.description.zone}`
+  await writeSites(lab, [{ host: byHand, style: 3 }])
+  const { hosts } = JSON.parse(await commandOn('import', 'nginx', '-o', 'json')) as {
+    hosts: readonly { host: string; adoptable: boolean; exposure?: unknown }[]
+  }
+  expect(hosts).toContainEqual(expect.objectContaining({ host: byHand, adoptable: true }))
+  expect(hosts.map((row) => row.host)).not.toContain(host)
+  const shown = await commandOn('show', host)
+  expect(shown).toMatch(new RegExp(`^# ${host} on edge 23: .+\n`))
+  expect(shown).toContain(`server_name ${host};`)
+  expect(shown).not.toContain('The store does not know')
+  await run(lab, planId, 'remove')
+})
+
 test('a site behind agents is adopted on both edges and released, and no request fails', {
   timeout: 120_000,
 }, async () => {

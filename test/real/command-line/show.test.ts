@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findProgram } from '../../../lab/program.ts'
+import { entryLines } from '../../../src/operate/show.ts'
 import { startWebBackend } from '../../support/backends/web-backend.ts'
 import { startNginx } from '../../support/edge/nginx.ts'
 import { makeCertificate } from '../../support/edge/openssl.ts'
@@ -105,4 +106,12 @@ test('the first label is enough, and an unknown host or server is told', async (
     stderr: 'drawbridge: No edge is configured for server 99. Edges: 23, 73.\n',
   })
   expect(await show('not/a/host')).toMatchObject({ code: 2 })
+})
+
+test('an entry that the store does not know is shown with the way to manage or remove it', () => {
+  const entry = { host: 'a.lab.test', server: '23', path: '/x', line: null, text: 'server {}\n' }
+  expect(entryLines({ ...entry, known: true })).toHaveLength(2)
+  expect(entryLines({ ...entry, known: false }).join('\n')).toMatch(
+    /does not know this host.*rebuild --from-world.*drawbridge down/s,
+  )
 })

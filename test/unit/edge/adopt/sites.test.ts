@@ -152,6 +152,27 @@ test('a file of a folder that sites include stands there, and not in the http bl
   expect(judgedOf('full.example.test')).toMatchObject({ lost: [], options: { maxBody: '9m' } })
 })
 
+test('a folder with nginx.conf is read as nginx reads it: only what is included', () => {
+  const folder = written({
+    'nginx.conf': 'http { include sites-enabled/*; include drawbridge/*.conf; }',
+    'sites-enabled/on': server('on.example.test'),
+    'sites-available/off': server('off.example.test'),
+    'drawbridge/ours.conf': server('ours.example.test'),
+  })
+  expect(hostsIn(sitesOfFolder(folder))).toEqual(['on.example.test'])
+})
+
+test('relative includes of a folder below nginx.conf start where nginx.conf stands', () => {
+  const folder = written({
+    'nginx.conf': 'http { include sites-enabled/*; }',
+    'snippets/size.conf': 'client_max_body_size 9m;\n',
+    'sites-enabled/on': server('on.example.test').replace('location / {', 'include snippets/size.conf; location / {'),
+  })
+  const sites = sitesOfFolder(join(folder, 'sites-enabled'))
+  expect(sites.unreadable).toEqual([])
+  expect(judgeHost('on.example.test', sites, WORLD).adoption.options?.maxBody).toBe('9m')
+})
+
 test('a host with an underscore is listed, and cannot be adopted', () => {
   const folder = written({ 'nginx.conf': 'http { include sites/*; }', 'sites/shop': server('my_shop.example.test') })
   expect(judgedAt(folder)['my_shop.example.test']).toMatchObject([{ directive: 'server' }])
