@@ -7,10 +7,9 @@ import type { Clock } from '../../primitives/clock.ts'
 import { type Configured, confirm, onThisMachine, UsageError, withExample, withJson } from '../../terminal/declare.ts'
 import { print, standardOutput } from '../../terminal/print.ts'
 import { configIn } from '../open-config.ts'
+import { AGENT_FILE, agentConfigIn } from './agent-config.ts'
+import { addLeave, type LeftNginx } from './leave.ts'
 import { addRetire, type RetiredEdge } from './retire.ts'
-
-/** The configuration of an installed agent. */
-const AGENT_FILE = '/etc/drawbridge/edge.yaml'
 
 /** Waits for an agent to fetch its certificate. */
 interface OpenEnrolment {
@@ -45,27 +44,6 @@ export interface EdgeMachine {
   revoke(config: Config, server: string): Promise<boolean>
   /** Resolves with the new edition of the certificates of services. */
   revokeServices(config: Config): Promise<number>
-}
-
-/** What was taken out of nginx. */
-interface LeftNginx {
-  /** The main file, if it included the folder of the edge. */
-  readonly edited: string | null
-  /** The folder of the edge, if it was there. */
-  readonly removed: string | null
-  /** False if nginx does not run. */
-  readonly reloaded: boolean
-  /** Files of released sites, which nginx goes on serving. */
-  readonly released: readonly string[]
-}
-
-/** An agent of root needs its rights. It refuses files that another user could exchange. */
-async function agentConfigIn(file: string): Promise<EdgeAgentConfig> {
-  const { loadEdgeAgentConfig } = await import('../../config/edge-agent.ts')
-  const { assertOfRoot } = await import('../../runtime/owner.ts')
-  const config = loadEdgeAgentConfig(file)
-  for (const path of [file, config.stateDir, config.nginx.folder]) assertOfRoot(path)
-  return config
 }
 
 interface EdgeOptions {
@@ -174,29 +152,6 @@ function addJoin(edge: Command, machine: EdgeMachine): void {
   )
 }
 
-interface LeaveOptions extends Configured {
-  readonly yes?: boolean
-  readonly retired?: boolean
-}
-
-function addLeave(edge: Command, machine: EdgeMachine): void {
-  const command = onThisMachine(edge.command('leave'), AGENT_FILE)
-    .description(
-      'take Drawbridge out of the nginx of this machine: the include line and the folder, when no host is left or the edge is retired',
-    )
-    .option('--yes', 'do not ask for confirmation')
-    .option('--retired', 'leave with the hosts that are served here: this is a Secondary whose agent could not be told')
-    .action(async ({ config: file, yes, retired = false, json }: LeaveOptions) => {
-      const config = await agentConfigIn(file)
-      const { config: main, folder } = config.nginx
-      const question = `Remove ${folder} and the line that includes it from ${main}?`
-      await confirm({ question, action: 'remove both', yes })
-      const left = await machine.leave(config, retired)
-      print({ body: left, lines: () => leftLines(left) }, json)
-    })
-  withExample(withJson(command), 'drawbridge edge leave --config /etc/drawbridge/edge.yaml')
-}
-
 interface HandOverOptions extends Configured {
   readonly server?: string
   readonly yes?: boolean
@@ -229,20 +184,6 @@ async function folderOf(file: string, server: string): Promise<string> {
   if (folder === undefined) throw new UsageError(`By ${file} the service does not change edge ${server} itself.`)
   return folder
 }
-
-const leftLines = ({ edited, removed, reloaded, released }: LeftNginx): string[] => [
-  edited === null
-    ? 'The main file does not include the folder of Drawbridge.'
-    : `The include line was ${released.length > 0 ? 'replaced in' : 'removed from'} ${edited}.`,
-  ...(released.length === 0
-    ? []
-    : [
-        'These released sites stay on the air. Nobody renews their certificates:',
-        ...released.map((file) => `  ${file}`),
-      ]),
-  ...(removed === null ? [] : [`${removed} was removed.`]),
-  ...(reloaded ? ['nginx was reloaded.'] : []),
-]
 
 function addRevoke(edge: Command, machine: EdgeMachine): void {
   const command = onThisMachine(edge.command('revoke [server]'))

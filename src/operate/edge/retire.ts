@@ -52,7 +52,7 @@ function assertSecondary({ servers, zones }: Config, server: string): void {
     )
 }
 
-export function retiredLines({ server, untold, revoked }: RetiredEdge, file: string): string[] {
+function retiredLines({ server, untold, revoked }: RetiredEdge, file: string): string[] {
   return [
     untold === null
       ? `The agent of edge ${server} knows that it may leave.`
