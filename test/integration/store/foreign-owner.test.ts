@@ -2,7 +2,7 @@ import { chmodSync, chownSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { isRoot } from '../../../lab/program.ts'
-import { foreignOwner } from '../../../src/store/file-owner.ts'
+import { foreignOwner } from '../../../src/store/dialects/file-owner.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
