@@ -2,13 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { constants, linkSync, rmSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { errorCode, syncFile, syncFolder } from '../../primitives/durable-file.ts'
 import { existsAlready, type NamedFile } from '../../runtime/named-file.ts'
 import type { CopiedTable, RowPage, SnapshotHead } from '../../store/ports/copy.ts'
-import { BadBackup, fromFrames, toFrames } from './frames.ts'
+import { BadBackup, damaged, decrypted, encrypted } from './age-file.ts'
 
 /** The first line of the content. */
 export interface BackupHead extends SnapshotHead {
@@ -89,9 +88,9 @@ async function fill(file: FileHandle, lines: AsyncIterable<BackupLine>, passphra
   }
   let size = 0
   await pipeline(texts, createGzip(), async (compressed: AsyncIterable<Buffer>) => {
-    for await (const frame of toFrames(compressed, passphrase)) {
-      await file.writeFile(frame)
-      size += frame.length
+    for await (const part of await encrypted(compressed, passphrase)) {
+      await file.writeFile(part)
+      size += part.length
     }
   })
   return size
@@ -120,7 +119,7 @@ export async function* readBackup(file: FileHandle, passphrase: string | undefin
   const gunzip = createGunzip()
   try {
     // The error reaches whoever reads the other end.
-    pipeline(Readable.from(fromFrames(file, passphrase)), gunzip).catch(() => undefined)
+    pipeline(decrypted(file, passphrase), gunzip).catch(() => undefined)
     let rest: Buffer[] = []
     let size = 0
     for await (const part of gunzip as AsyncIterable<Buffer>) {
@@ -135,6 +134,8 @@ export async function* readBackup(file: FileHandle, passphrase: string | undefin
       size += part.length - from
       if (size > MOST_LINE_BYTES) throw notReadable()
     }
+    // gunzip ignores what follows the end. In an encrypted backup nothing can.
+    if (passphrase === undefined && gunzip.bytesWritten !== (await file.stat()).size) throw damaged()
   } catch (error) {
     throw error instanceof BadBackup ? error : notReadable()
   } finally {

@@ -1,8 +1,8 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { NamedFile } from '../../runtime/named-file.ts'
 import type { CopiedTable, CopyReport, RowPage, SnapshotContent } from '../../store/ports/copy.ts'
+import { BadBackup } from './age-file.ts'
 import { type BackedUpFile, type BackupHead, openBackup, readBackup } from './backup-file.ts'
-import { BadBackup } from './frames.ts'
 import { placeOf, putBack, type StatePlaces, standing } from './state-files.ts'
 
 export interface RestoreParts extends StatePlaces {

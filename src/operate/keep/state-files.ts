@@ -2,8 +2,8 @@ import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { chmod, mkdir } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { createFile, errorCode, syncFolder } from '../../primitives/durable-file.ts'
+import { BadBackup } from './age-file.ts'
 import { type BackedUpFile, STORE_KEY } from './backup-file.ts'
-import { BadBackup } from './frames.ts'
 
 /** Where the files of an installation lie. */
 export interface StatePlaces {
