@@ -12,17 +12,6 @@ export function asRange(low: number, high: number): Uint8Array {
 
 export const inverted = (set: Uint8Array): Uint8Array => set.map((value) => 1 - value)
 
-/** With both cases of every letter in it. */
-export function foldCase(set: Uint8Array): Uint8Array {
-  const folded = set.slice()
-  for (let upper = 65; upper <= 90; upper += 1) {
-    const either = (set[upper] ?? 0) | (set[upper + 32] ?? 0)
-    folded[upper] = either
-    folded[upper + 32] = either
-  }
-  return folded
-}
-
 const union = (...sets: readonly Uint8Array[]): Uint8Array =>
   new Uint8Array(256).map((_, i) => (sets.some((set) => set[i] === 1) ? 1 : 0))
 

@@ -1,5 +1,5 @@
+import type { Steps } from '../patterns/pattern.ts'
 import { type Pattern, pattern, type StepBudget } from '../patterns/pattern.ts'
-import type { Steps } from '../patterns/run.ts'
 import type { RouteDirective } from './directive.ts'
 
 /** What a level of locations has, in the form in which nginx searches it. */
