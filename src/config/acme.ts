@@ -33,7 +33,8 @@ interface Limits {
 const HOUR = 3_600
 const WEEK = 7 * 24 * HOUR
 
-const DIRECTORIES: Readonly<Record<string, string>> = {
+/** The authorities that have a name. */
+export const DIRECTORIES: Readonly<Record<string, string>> = {
   letsencrypt: 'https://acme-v02.api.letsencrypt.org/directory',
   'letsencrypt-staging': 'https://acme-staging-v02.api.letsencrypt.org/directory',
 }

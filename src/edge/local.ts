@@ -43,7 +43,7 @@ import { prepareEdge } from './process/prepare.ts'
 import { refusedBase } from './process/rehearse.ts'
 import { testShadow } from './process/shadow.ts'
 import type { DebugLog } from './reading/contract.ts'
-import { refusalSentence } from './reading/refusal.ts'
+import { refusalText } from './reading/refusal.ts'
 import type { EdgeSettings } from './settings.ts'
 
 export interface LocalEdgeParts {
@@ -226,7 +226,7 @@ async function assertLoads(settings: EdgeSettings, nginx: Nginx, signal?: AbortS
   if (!refusal) return
   throw new EdgeFault(
     'config_broken',
-    `The nginx configuration of edge ${settings.server} is broken: ${refusalSentence(refusal)}. Repair it and run "nginx -t".`,
+    refusalText(refusal, `The nginx configuration of edge ${settings.server} is broken`),
   )
 }
 

@@ -7,10 +7,13 @@ import { leaveNginx } from '../../edge/leave.ts'
 import { localEdge } from '../../edge/local.ts'
 import { findNginx } from '../../edge/process/find-nginx.ts'
 import { listeningReader } from '../../edge/process/neighbours.ts'
+import { testAsUnit } from '../../edge/process/nginx-program.ts'
 import { rehearseBase } from '../../edge/process/rehearse.ts'
 import { withInclude } from '../../edge/reading/main-file.ts'
+import { refusalText } from '../../edge/reading/refusal.ts'
 import { type Endpoint, formatEndpoint } from '../../model/address.ts'
 import type { InitParts } from '../../operate/init/contract.ts'
+import { AGENT_UNIT } from '../../operate/init/units.ts'
 import { systemClock } from '../../primitives/clock.ts'
 
 const clock = systemClock
@@ -34,6 +37,10 @@ export const initParts: InitParts = {
       place: formatEndpoint({ address, port }).replace(/^0\.0\.0\.0:/, '*:'),
       isShared,
     }))
+  },
+  async rehearseAsUnit(place) {
+    const refusal = await testAsUnit({ ...place, clock }, place.config, AGENT_UNIT)
+    if (refusal) throw new Error(`${refusalText(refusal, 'nginx rejects its configuration')} Nothing was written.`)
   },
   edge: (place) => localEdge({ ...place, clock }),
   leave: (place) => leaveNginx({ ...place, clock }),

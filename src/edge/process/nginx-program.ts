@@ -142,3 +142,26 @@ export async function testConfiguration(
   const { code, errors } = await runNginx(settings, '-t', config, signal)
   return code === 0 ? undefined : refusalIn(errors)
 }
+
+/** What restrains a unit in what nginx does when it tests a configuration. */
+const WALLS = ['ProtectSystem', 'ProtectHome', 'ReadWritePaths', 'ReadOnlyPaths', 'InaccessiblePaths', 'PrivateTmp']
+
+/**
+ * As `testConfiguration`, within the walls of a unit of systemd, with what its administrator has changed there. Undefined, too, where
+ * systemd does not run or does not know the unit.
+ */
+export async function testAsUnit(
+  { binary, prefix, clock }: Pick<EdgeSettings, 'binary' | 'prefix' | 'clock'>,
+  config: string,
+  unit: string,
+): Promise<Refusal | undefined> {
+  const asked = ['show', unit, ...['LoadState', ...WALLS].map((name) => `--property=${name}`)]
+  const shown = await runInThread('systemctl', asked, clock, undefined)
+  const properties = shown.output.split('\n').filter((line) => /^\w+=./.test(line))
+  if (shown.code !== 0 || !properties.includes('LoadState=loaded')) return undefined
+  const walls = properties.filter((line) => !line.startsWith('LoadState=')).flatMap((line) => ['-p', line])
+  const test = [binary, '-t', '-q', '-e', 'stderr', ...(prefix === undefined ? [] : ['-p', prefix]), '-c', config]
+  const args = ['--quiet', '--wait', '--pipe', '--collect', ...walls, '--', ...test]
+  const { code, errors } = await runInThread('systemd-run', args, clock, undefined)
+  return code === 0 || !errors.includes('[emerg]') ? undefined : refusalIn(errors, unit)
+}

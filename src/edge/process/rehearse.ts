@@ -10,7 +10,7 @@ import type { Listening } from '../config/sockets.ts'
 import { EdgeFault } from '../contract.ts'
 import { withEdgeFaults } from '../files/files.ts'
 import { includesOurs, readMainFile } from '../reading/main-file.ts'
-import { type Refusal, refusalSentence } from '../reading/refusal.ts'
+import { type Refusal, refusalText } from '../reading/refusal.ts'
 import { rewrite } from '../reading/text/directives.ts'
 import type { EdgeSettings } from '../settings.ts'
 import { listeningReader } from './neighbours.ts'
@@ -40,7 +40,7 @@ export async function rehearseBase(
 export const refusedBase = (server: string, refusal: Refusal): EdgeFault =>
   new EdgeFault(
     'config_broken',
-    `nginx on edge ${server} rejected its configuration with Drawbridge's base file: ${refusalSentence(refusal)}. Repair it and run "nginx -t".`,
+    refusalText(refusal, `nginx on edge ${server} rejected its configuration with Drawbridge's base file`),
   )
 
 /** A base file with every kind of server, and no host. */

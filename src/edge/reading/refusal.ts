@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { escapeText } from '../../model/escape-text.ts'
 
 /** Why nginx rejects a configuration. It contains neither nginx's output nor configuration text. */
@@ -7,16 +8,43 @@ export interface Refusal {
   readonly reason: string
   readonly file?: string | undefined
   readonly line?: number | undefined
+  /** The configuration is sound: the unit that runs this process forbids what nginx itself may do. */
+  readonly isUnit?: true
 }
 
-/** The first `[emerg]` line has the cause; later lines are consequences. */
-export function refusalIn(output: string): Refusal {
+/** The first `[emerg]` line has the cause; later lines are consequences. `unit`: of systemd, in whose walls nginx ran. */
+export function refusalIn(output: string, unit: string | null = ownUnit()): Refusal {
   const line = output.split('\n').find((text) => text.includes('[emerg]')) ?? ''
+  const [, forbidden = ''] = / "(\/[^"]+)" failed \(30: /.exec(line) ?? []
+  if (unit !== null && forbidden !== '' && existsSync(dirname(forbidden))) return forbiddenBy(unit, forbidden)
   const [, file, number] = / in (\/[^"]+):(\d+)$/.exec(line) ?? []
   const reason = REASONS.find(([pattern]) => pattern.test(line))?.[1] ?? 'nginx -t failed'
   // Text of a broken file may look like a path. The path of an existing file reveals nothing.
   const place = file !== undefined && existsSync(file) ? { file, line: Number(number) } : {}
   return { reason, ...place }
+}
+
+function forbiddenBy(unit: string, path: string): Refusal {
+  const [file, folder] = [escapeText(path), escapeText(dirname(path))]
+  const edit = `systemctl edit ${unit.replace(/\.service$/, '')}`
+  const reason = `the agent may not write ${file} (its unit forbids it). Run \`${edit}\` and add ReadWritePaths=${folder}`
+  return { reason, isUnit: true }
+}
+
+/** Such as `drawbridge-edge.service`. Null outside of a unit. */
+function ownUnit(): string | null {
+  try {
+    return /\/([\w@.-]+\.service)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8'))?.[1] ?? null
+  } catch {
+    return null
+  }
+}
+
+/** A refusal as sentences. `whose`: what is broken, if it is the configuration. */
+export function refusalText(refusal: Refusal, whose: string): string {
+  const sentence = refusalSentence(refusal)
+  if (refusal.isUnit) return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`
+  return `${whose}: ${sentence}. Repair it and run "nginx -t".`
 }
 
 export const refusalSentence = ({ reason, file, line }: Refusal): string =>
@@ -46,4 +74,5 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/bind\(\)/, 'the address and port of a listen directive cannot be used'],
   [/13: Permission denied/, 'nginx has no permission for a file'],
   [/2: No such file/, 'a file is missing'],
+  [/30: Read-only file/, 'a file system is read-only'],
 ]

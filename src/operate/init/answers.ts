@@ -1,3 +1,5 @@
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
@@ -26,7 +28,8 @@ export interface InitOptions {
   readonly apiPort: string
   readonly stateDir: string
   readonly tsigName: string
-  readonly acmeDirectory: string
+  readonly acmeDirectory?: string
+  readonly acmeCa?: string
   readonly email?: readonly string[]
   readonly agent?: boolean
   readonly dryRun?: boolean
@@ -128,9 +131,41 @@ export async function gatherSetup(
     parse: networksIn,
     allowed: 'networks in CIDR form, such as 192.168.45.0/24',
   })
-  if (!zone || !dnsServer || !address || !internalNetworks)
+  const targets = await answers.take({
+    option: '--target',
+    question: 'The other servers with services, such as 25=192.168.45.25, separated by commas',
+    given: options.target?.join(','),
+    suggestion: 'none',
+    parse: targetsIn,
+    allowed: 'an id and an IP address, such as 25=192.168.45.25',
+  })
+  const acme = await gatherAuthority(options, answers)
+  if (!zone || !dnsServer || !address || !internalNetworks || !targets)
     throw new UsageError(`Not a terminal: pass ${answers.missing.join(', ')}.`)
-  return setupOf(options, found, { zone, dnsServer, address, internalNetworks })
+  return setupOf(options, found, { zone, dnsServer, address, internalNetworks, targets, acme })
+}
+
+async function gatherAuthority(options: InitOptions, answers: Answers): Promise<Setup['acme']> {
+  const directory = await answers.take({
+    option: '--acme-directory',
+    question: 'The certificate authority: letsencrypt, letsencrypt-staging or the URL of an ACME directory',
+    given: options.acmeDirectory,
+    suggestion: 'letsencrypt',
+    parse: (text) => (/^(?:letsencrypt(?:-staging)?|https:\/\/\S+)$/.test(text) ? text : undefined),
+    allowed: 'letsencrypt, letsencrypt-staging or an https:// address',
+  })
+  const isPrivate = directory?.startsWith('https:') === true
+  const ca = isPrivate
+    ? await answers.take({
+        option: '--acme-ca',
+        question: "The file with the root certificate of the authority's own API, if it is a private one",
+        given: options.acmeCa,
+        suggestion: 'none',
+        parse: certificatesIn,
+        allowed: 'a file with a certificate as PEM',
+      })
+    : undefined
+  return { directory: directory ?? '', contact: options.email ?? [], ca: ca || undefined }
 }
 
 interface Basics {
@@ -138,12 +173,14 @@ interface Basics {
   readonly dnsServer: Endpoint
   readonly address: string
   readonly internalNetworks: readonly string[]
+  readonly targets: ReadonlyMap<string, string>
+  readonly acme: Setup['acme']
 }
 
 function setupOf(
   options: InitOptions,
   found: FoundNginx,
-  { zone, dnsServer, address, internalNetworks }: Basics,
+  { zone, dnsServer, address, internalNetworks, targets, acme }: Basics,
 ): Setup {
   const { binary, config, prefix, pidFile, errorLog } = found
   const folder = dirname(resolve(options.config))
@@ -157,14 +194,15 @@ function setupOf(
     },
     api: { address, port: portIn('--api-port', options.apiPort) },
     stateDir: absolute('--state-dir', options.stateDir),
-    targets: new Map((options.target ?? []).map(targetIn)),
+    targets,
     internalNetworks,
     zone,
     dnsServer,
     publish: (options.publish ?? []).map((text) => optionValue('--publish', text, parseAddress, 'an IP address')),
     keyName: options.tsigName.replace(/\.$/, ''),
     keyFile: join(folder, 'tsig.key'),
-    acme: { directory: options.acmeDirectory, contact: options.email ?? [] },
+    acme,
+    caFile: join(folder, 'authority.pem'),
     agentSocket: options.agent ? '/run/drawbridge/edge.sock' : undefined,
   }
 }
@@ -183,17 +221,28 @@ const portIn = (option: string, text: string): number =>
     'a port',
   )
 
-const targetIn = (text: string): [string, string] =>
-  optionValue(
-    '--target',
-    text,
-    (given) => {
-      const [, id, at = ''] = /^([A-Za-z0-9-]{1,32})=(.+)$/.exec(given) ?? []
-      const address = parseAddress(at)
-      return id === undefined || address === undefined ? undefined : [id, address]
-    },
-    'an id and an IP address, such as 25=192.168.45.25',
-  )
+/** `none` is none. */
+function targetsIn(text: string): ReadonlyMap<string, string> | undefined {
+  const targets = new Map<string, string>()
+  for (const one of text === 'none' ? [] : text.split(',')) {
+    const [, id, at = ''] = /^([A-Za-z0-9-]{1,32})=(.+)$/.exec(one.trim()) ?? []
+    const address = parseAddress(at)
+    if (id === undefined || address === undefined) return undefined
+    targets.set(id, address)
+  }
+  return targets
+}
+
+/** The text of a file with certificates. Empty for `none`. */
+function certificatesIn(file: string): string | undefined {
+  if (file === 'none') return ''
+  try {
+    const text = readFileSync(file, 'utf8')
+    return new X509Certificate(text) && text
+  } catch {
+    return undefined
+  }
+}
 
 function networksIn(text: string): readonly string[] | undefined {
   const networks = text.split(',').map((one) => one.trim())

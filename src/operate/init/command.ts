@@ -29,9 +29,11 @@ export function addInit(program: Command, parts: () => Promise<InitParts>): void
     .option('--api-port <port>', 'where the API and the page are served', '8045')
     .option('--state-dir <folder>', "the folder for Drawbridge's own files", '/var/lib/drawbridge')
     .option('--tsig-name <name>', 'the name of the key for DNS updates', 'drawbridge')
-    .option('--acme-directory <url>', 'the certificate authority', 'letsencrypt')
+    .option('--acme-directory <url>', 'the certificate authority (default: letsencrypt)')
+    .option('--acme-ca <file>', "the root certificate of a private authority's own API, as PEM")
     .option('--email <address>', 'an e-mail address that the authority may write to; may be repeated', several)
-    .option('--agent', 'nginx belongs to an agent: write edge.yaml, too')
+    .option('--agent', 'nginx belongs to an agent: write edge.yaml, too (default where its unit is installed)')
+    .option('--no-agent', 'the service changes nginx itself, and runs as root')
     .option('--dry-run', 'show everything and write nothing')
     .option('--yes', 'do not ask for confirmation')
     .action(async (options: InitOptions) => {

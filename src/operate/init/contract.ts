@@ -61,6 +61,8 @@ export interface InitParts {
   withInclude(main: string, place: Pick<NginxPlace, 'config' | 'folder'>): string
   /** Rejects with the reason if nginx could not serve for Drawbridge with this main file. Changes nothing. */
   rehearse(place: NginxPlace, main: string): Promise<readonly ChosenListen[]>
+  /** Rejects with the reason if the unit of the agent lets nginx test less than nginx itself may do. */
+  rehearseAsUnit(place: NginxPlace): Promise<void>
   /** The nginx as a run changes it. */
   edge(place: NginxPlace): Edge
   /** Takes the include out of the main file and removes the folder, which has no entry. nginx runs without it then. */

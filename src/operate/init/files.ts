@@ -16,7 +16,10 @@ export interface Setup {
   readonly publish: readonly string[]
   readonly keyName: string
   readonly keyFile: string
-  readonly acme: { readonly directory: string; readonly contact: readonly string[] }
+  /** `ca`: the text of the file with the authority's own root. */
+  readonly acme: { readonly directory: string; readonly contact: readonly string[]; readonly ca: string | undefined }
+  /** Where that text is kept. */
+  readonly caFile: string
   /** Where the agent of the nginx listens. Undefined: the service changes nginx itself. */
   readonly agentSocket: string | undefined
 }
@@ -88,7 +91,7 @@ ${publish.length === 0 ? '' : `    publish:\n      a: ${list(publish.filter((one
 acme:
   directory: ${quoted(acme.directory)}
   contact: ${list(acme.contact)}
-`
+${acme.ca === undefined ? '' : `  caFile: ${quoted(setup.caFile)}\n`}`
 }
 
 /** edge.yaml, for the agent. */

@@ -1,11 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { accessSync, chownSync, constants, existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { loadConfig } from '../../config/config.ts'
-import { loadEdgeAgentConfig } from '../../config/edge-agent.ts'
 import { formatEndpoint } from '../../model/address.ts'
 import { createFile, type FileOwner, replaceFile, syncFolder } from '../../primitives/durable-file.ts'
-import { assertOfRoot } from '../../runtime/owner.ts'
 import { confirm, UsageError } from '../../terminal/declare.ts'
 import type { Screen } from '../../terminal/screen.ts'
 import { type Ask, gatherSetup, type InitOptions } from './answers.ts'
@@ -19,7 +16,9 @@ import {
   type Setup,
   unifiedDiff,
 } from './files.ts'
+import { standingSetup, type ZoneKey } from './standing.ts'
 import { serveTestEntry } from './test-entry.ts'
+import { hasAgentUnit } from './units.ts'
 
 /** A file that `init` writes. Null `before`: it does not exist yet. */
 interface NewFile {
@@ -40,8 +39,13 @@ interface Work {
   /** The lines that say what is there already. */
   readonly standing: readonly string[]
   readonly chosen: readonly ChosenListen[]
-  readonly keyIsNew: boolean
+  /** Whether the DNS server does not know the key yet. */
+  readonly needsKey: boolean
+  /** Whether nginx belongs to the agent, whose unit systemd has. */
+  readonly hasUnits: boolean
   readonly isPrepared: boolean
+  /** The server whose service a first host could have. */
+  readonly backend: string
 }
 
 /**
@@ -52,7 +56,10 @@ export async function init(options: InitOptions, parts: InitParts, screen: Scree
   const work = await lookAround(options, parts, ask)
   screen.print(...foundLines(work.found), '', ...chosenLines(work.chosen), '', ...work.standing)
   const isDone = work.files.length === 0 && work.isPrepared
-  if (isDone) return screen.print('', 'Everything is there already. Nothing was changed.')
+  if (isDone) {
+    screen.print(...keyHelp(work), '', 'Everything is there already. Nothing was changed.')
+    return screen.print(...nextLines(work, options))
+  }
   screen.print(...work.files.flatMap(fileLines))
   if (options.dryRun) return screen.print('', ...keyHelp(work), '', 'Dry run: nothing was written.')
   await confirm({ question: 'Write these files and reload nginx?', action: 'write them', yes: options.yes })
@@ -66,24 +73,32 @@ export async function init(options: InitOptions, parts: InitParts, screen: Scree
     throw new Error(`The rehearsal failed, and everything is as it was before. ${reason}`)
   }
   screen.print('', `nginx served a test entry (${host}) and took it away again.`)
-  screen.print(...keyHelp(work), '', 'Next:', ...nextLines(options))
+  screen.print(...keyHelp(work), ...nextLines(work, options))
 }
 
-const keyHelp = ({ zone, keyIsNew, nginx }: Work): string[] =>
-  keyIsNew ? ['', ...renderKeyHelp({ zone: zone.name, ...zone, types: GRANTED_TYPES, address: nginx.address })] : []
+const keyHelp = ({ zone, needsKey, nginx }: Work): string[] =>
+  needsKey ? ['', ...renderKeyHelp({ zone: zone.name, ...zone, types: GRANTED_TYPES, address: nginx.address })] : []
 
-const nextLines = ({ config, agent }: InitOptions): string[] => [
-  `  drawbridge doctor --config ${config}`,
-  ...(agent ? [`  drawbridge edge --config ${agentFileBeside(dirname(config))}`] : []),
-  `  drawbridge serve --config ${config}`,
-]
+function nextLines({ hasUnits, zone, backend }: Work, { config, agent }: InitOptions): string[] {
+  const up = `drawbridge up app.${zone.name} --server ${backend} --port 3000`
+  if (hasUnits) return ['', 'Next: systemctl enable --now drawbridge-edge drawbridge', `Then, for a first host: ${up}`]
+  return [
+    '',
+    'Next:',
+    `  drawbridge doctor --config ${config}`,
+    ...(agent ? [`  drawbridge edge --config ${agentFileBeside(dirname(config))}`] : []),
+    `  drawbridge serve --config ${config}`,
+  ]
+}
 
 /** Finds everything out, and refuses what cannot work. Writes nothing. */
-async function lookAround(options: InitOptions, parts: InitParts, ask: Ask): Promise<Work> {
+async function lookAround(given: InitOptions, parts: InitParts, ask: Ask): Promise<Work> {
+  const options = { ...given, agent: given.agent ?? hasAgentUnit() }
+  const hasUnits = options.agent && hasAgentUnit()
   const file = resolve(options.config)
   const standing: string[] = []
   const files: NewFile[] = []
-  const existing = existsSync(file) ? standingSetup(file) : undefined
+  const existing = existsSync(file) ? standingSetup(file, options) : undefined
   const found = await parts.findNginx(existing?.nginx ?? askedNginx(options))
   if (found.master === undefined)
     throw new Error(`nginx does not run: ${found.pidFile} names no running nginx. Start nginx, and call init again.`)
@@ -94,21 +109,26 @@ async function lookAround(options: InitOptions, parts: InitParts, ask: Ask): Pro
   await parts.assertAuthoritative(zone.name, zone.server)
   const main = parts.withInclude(found.main, nginx)
   const chosen = await parts.rehearse(nginx, main)
+  if (hasUnits) await parts.rehearseAsUnit(nginx)
   const add = (path: string, after: string, mode: number, secret = false) =>
     files.push({ path, before: null, after, mode, secret })
   if (setup) {
     if (zone.isNew) add(setup.keyFile, `${zone.secret}\n`, 0o600, true)
     else standing.push(`${setup.keyFile} is there already.`)
+    if (setup.acme.ca !== undefined) add(setup.caFile, setup.acme.ca, 0o644)
     add(file, renderConfig(setup, file), 0o644)
     if (setup.agentSocket !== undefined) add(agentFileBeside(dirname(file)), renderAgentConfig(setup), 0o644)
   } else standing.push(`${file} is there already. It is not changed.`)
   if (main === found.main) standing.push(`${found.config} includes ${nginx.folder} already.`)
   else files.push({ path: found.config, before: found.main, after: main, mode: modeOf(found.config), secret: false })
   assertWritable([...files.map(({ path }) => path), join(nginx.folder, 'x')])
-  if (!zone.isNew) standing.push(await keyLine(parts, zone))
+  const key = zone.isNew ? undefined : await askedKey(parts, zone)
+  if (key) standing.push(key.line)
   const isPrepared = parts.isPrepared(nginx)
   if (isPrepared) standing.push(`${nginx.folder} is prepared already.`)
-  return { found, nginx, zone, files, standing, chosen, keyIsNew: zone.isNew, isPrepared }
+  const backend = existing?.backend ?? [...(setup?.targets.keys() ?? []), nginx.server][0] ?? nginx.server
+  const needsKey = key?.works !== true
+  return { found, nginx, zone, files, standing, chosen, needsKey, hasUnits, isPrepared, backend }
 }
 
 const askedNginx = ({ nginx, nginxConfig, nginxPrefix }: InitOptions): AskedNginx => ({
@@ -117,14 +137,6 @@ const askedNginx = ({ nginx, nginxConfig, nginxPrefix }: InitOptions): AskedNgin
   prefix: nginxPrefix,
 })
 
-interface ZoneKey {
-  readonly name: string
-  readonly server: Setup['dnsServer']
-  readonly keyName: string
-  readonly secret: string
-  readonly isNew: boolean
-}
-
 /** A key that is there already, from an earlier call or from the administrator, is kept. */
 function newZone({ zone, dnsServer, keyName, keyFile }: Setup): ZoneKey {
   const isNew = !existsSync(keyFile)
@@ -132,36 +144,15 @@ function newZone({ zone, dnsServer, keyName, keyFile }: Setup): ZoneKey {
   return { name: zone, server: dnsServer, keyName, secret, isNew }
 }
 
-/** What a configuration that is there already says of this server. Throws a ConfigError if it is not valid. */
-function standingSetup(file: string): { nginx: NginxPlace & { binary: string }; zone: ZoneKey } {
-  const agentFile = agentFileBeside(dirname(file))
-  for (const each of [file, agentFile]) assertOfRoot(each)
-  const config = loadConfig(file, process.env)
-  const { primary } = config.servers
-  const edge = config.edges[primary]
-  const agent = !edge && existsSync(agentFile) ? loadEdgeAgentConfig(agentFile) : undefined
-  const nginx = edge ?? agent?.nginx
-  const zone = [...config.zones.values()].find(({ tsig }) => tsig !== undefined)
-  if (!nginx) throw new UsageError(`${file} has no nginx of this machine for server ${primary}.`)
-  if (!zone?.tsig) throw new UsageError(`${file} has no zone with a key. Set zones.<zone>.tsig.`)
-  return {
-    nginx: { ...nginx, server: primary, ports: agent?.ports ?? config.edge },
-    zone: {
-      name: zone.name,
-      server: zone.primary,
-      keyName: zone.tsig.name,
-      secret: zone.tsig.secret.reveal(),
-      isNew: false,
-    },
-  }
-}
-
-async function keyLine({ assertKeyWorks }: InitParts, { name, server, keyName, secret }: ZoneKey): Promise<string> {
+/** Whether the DNS server takes the key that is there already, and the line that says so. */
+async function askedKey({ assertKeyWorks }: InitParts, { name, server, keyName, secret }: ZoneKey) {
   const at = formatEndpoint(server)
   return assertKeyWorks(name, server, { name: keyName, secret }).then(
-    () => `The DNS server at ${at} takes updates of ${name} with the key ${keyName}.`,
-    (error: unknown) =>
-      `The DNS server at ${at} does not take updates of ${name} with the key ${keyName} yet: ${error instanceof Error ? error.message : error}.`,
+    () => ({ works: true, line: `The DNS server at ${at} takes updates of ${name} with the key ${keyName}.` }),
+    (error: unknown) => ({
+      works: false,
+      line: `The DNS server at ${at} does not take updates of ${name} with the key ${keyName} yet: ${error instanceof Error ? error.message : error}.`,
+    }),
   )
 }
 

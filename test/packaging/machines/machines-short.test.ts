@@ -11,13 +11,19 @@ const HOST = 'first.example.test'
 const READYZ = `http://${ADDRESS}:8045/readyz`
 const folder = tempFolder()
 let machine: Machine
+/** What was typed from the package file to the first host, and how long that took. */
+let typed: string[] = []
+let seconds = 0
 
 beforeAll(async () => {
   if (!isRoot()) return
   const { deb } = await buildPackage(folder.path, { only: 'deb', uncompressed: true })
   machine = await Machine.boot('bookworm')
   await surround(machine)
-  await setUp(machine, deb)
+  const begun = performance.now()
+  typed = await setUp(machine, deb)
+  await machine.onTerminal(`${typed.at(-1)} --health /healthz`, [['Apply', 'y']])
+  seconds = Math.round((performance.now() - begun) / 1_000)
 }, 600_000)
 afterAll(async () => {
   await machine?.[Symbol.asyncDispose]()
@@ -35,7 +41,15 @@ async function expectWhole(): Promise<void> {
 
 /** Booted with a real systemd: Debian 12 with its own nginx and BIND, and the package as it is built. One test goes on where the former ended. */
 describe.runIf(isRoot())('a server of somebody', { timeout: 300_000 }, () => {
-  test('serves a first host over HTTPS beside the default site of Debian', async () => {
+  test('serves a first host over HTTPS after at most six commands, each printed by the one before', async ({
+    annotate,
+  }) => {
+    await annotate(`${typed.length} commands, ${seconds} s:\n${typed.join('\n')}`)
+    expect(typed.length).toBeLessThanOrEqual(6)
+    expect(await visit(machine, 'app.example.test')).toBe(PAGE)
+  })
+
+  test('stands beside the default site of Debian, and doctor finds no fault', async () => {
     expect(await expose(machine, HOST)).toMatchObject({ code: 0 })
     expect(await visit(machine, HOST)).toBe(PAGE)
     expect(await machine.done(`curl -s http://${ADDRESS}/`)).toContain('Welcome to nginx!')
@@ -132,6 +146,25 @@ describe.runIf(isRoot())('a server of somebody', { timeout: 300_000 }, () => {
     await machine.done(`sed -i '${after}' /etc/nginx/nginx.conf && grep -q is_page /etc/nginx/nginx.conf && nginx -t`)
     await machine.done('systemctl restart nginx')
     await expectWhole()
+  })
+
+  test('a log that the unit of the agent forbids is named, with the line that permits it', async () => {
+    const site = 'server { listen 80; server_name own.example.test; access_log /srv/logs/a.log; return 200 own; }\n'
+    await machine.done('mkdir -p /srv/logs')
+    await machine.write('/etc/nginx/sites-enabled/own', site)
+    await machine.done('nginx -t && systemctl reload nginx')
+    const told =
+      'he agent may not write /srv/logs/a.log (its unit forbids it). ' +
+      'Run `systemctl edit drawbridge-edge` and add ReadWritePaths=/srv/logs.'
+    const refused = { code: expect.not.toSatisfy((code) => code === 0), output: expect.stringContaining(told) }
+    expect(await expose(machine, 'log.example.test')).toMatchObject(refused)
+    expect(await machine.run('drawbridge', 'doctor')).toMatchObject(refused)
+    expect(await machine.run('drawbridge', 'init')).toMatchObject(refused)
+    const override = '/etc/systemd/system/drawbridge-edge.service.d/override.conf'
+    await machine.write(override, '[Service]\nReadWritePaths=/srv/logs\n')
+    await machine.done('systemctl daemon-reload && systemctl restart drawbridge-edge')
+    await expectWhole()
+    expect(await machine.run('drawbridge', 'init')).toMatchObject({ code: 0 })
   })
 
   test('goes on after logs are rotated, and after nginx was stopped', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { launcher } from '../../../lab/checkout.ts'
@@ -132,7 +132,7 @@ describe('on the nginx that Debian installs', () => {
     expect([again.code, again.stderr]).toEqual([0, ''])
     expect(again.stdout).toContain('Everything is there already. Nothing was changed.')
     expect(again.stdout).toMatch(/does not take updates of init\.test with the key drawbridge yet/)
-    expect(again.stdout).not.toContain(secret)
+    expect(again.stdout).toContain(`key "drawbridge." { algorithm hmac-sha256; secret "${secret}"; };`)
     expect(everything(at)).toEqual(after)
   })
 
@@ -140,15 +140,16 @@ describe('on the nginx that Debian installs', () => {
     const at = await started(stock)
     const before = everything(at)
     const without = argsFor(at, 8045).filter((arg, index, all) => arg !== '--zone' && all[index - 1] !== '--zone')
+    const rest = ['--target', 'none', '--acme-ca', 'none']
     const refused = await commandHere(without)
     expect([refused.code, refused.stderr]).toEqual([
       2,
       expect.stringContaining('Not a terminal: pass --zone (a DNS zone'),
     ])
-    const asked = await onTerminal(`${launcher()} ${without.join(' ')} --dry-run`, { input: `${ZONE}\n` })
+    const asked = await onTerminal(`${launcher()} ${[...without, ...rest].join(' ')} --dry-run`, { input: `${ZONE}\n` })
     expect(asked).toContain('The DNS zone in which names are exposed')
     expect(asked).toContain('Dry run: nothing was written.')
-    const declined = await onTerminal(`${launcher()} ${argsFor(at, 8045).join(' ')}`, { input: 'n\n' })
+    const declined = await onTerminal(`${launcher()} ${argsFor(at, 8045, ...rest).join(' ')}`, { input: 'n\n' })
     expect(declined).toContain('Write these files and reload nginx?')
     expect(declined).toContain('Nothing was changed.')
     expect(everything(at)).toEqual(before)
@@ -165,12 +166,28 @@ describe('on the nginx that Debian installs', () => {
       (_request, response) => void response.end('exposed\n'),
       '127.0.0.1',
     )
-    const args = argsFor(at, apiPort, '--agent', '--tsig-name', 'former', '--target', '25=127.0.0.1', '--yes')
+    const [ca, caKey] = [join(at.prefix, '..', 'ca.pem'), join(at.prefix, '..', 'ca.key')]
+    await makeCertificate({ certificate: ca, key: caKey, names: ['DNS:authority.test'] })
+    const args = argsFor(
+      at,
+      apiPort,
+      '--agent',
+      '--acme-ca',
+      ca,
+      '--tsig-name',
+      'former',
+      '--target',
+      '25=127.0.0.1',
+      '--yes',
+    )
     const done = await commandHere(args)
     expect([done.code, done.stderr]).toEqual([0, ''])
     expect(done.stdout).toContain('takes updates of init.test with the key former.')
     expect(done.stdout).not.toContain(FORMER.secret)
+    expect(loadConfig(configOf(at), {}).acme.caFile).toBe(etc('authority.pem'))
+    expect(readFileSync(etc('authority.pem'), 'utf8')).toBe(readFileSync(ca, 'utf8'))
     expect((await commandHere(args)).stdout).toContain('Everything is there already. Nothing was changed.')
+    await compareWithOptions(args, etc('edge.yaml'))
 
     // The socket of the agent is in a folder of this test, and for no group.
     for (const name of ['drawbridge.yaml', 'edge.yaml']) {
@@ -201,6 +218,20 @@ describe('on the nginx that Debian installs', () => {
     }
   })
 })
+
+/** What is there is compared with what is asked. */
+async function compareWithOptions(args: readonly string[], agentFile: string): Promise<void> {
+  const other = [...args, '--target', '26=127.0.0.1', '--acme-directory', 'letsencrypt']
+  const differs = 'drawbridge.yaml differs from your options (target, acme-directory).'
+  expect(await commandHere(other)).toMatchObject({ code: 1, stderr: expect.stringContaining(differs) })
+  renameSync(agentFile, `${agentFile}.away`)
+  const { code, stderr } = await commandHere(other)
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringContaining(`edge.yaml is missing, and ${differs} To write them anew, move drawbridge.yaml away.`),
+  ])
+  renameSync(`${agentFile}.away`, agentFile)
+}
 
 /** `drawbridge serve`, ready and able to apply. */
 async function startService(at: OwnNginx, apiPort: number) {

@@ -2,32 +2,51 @@ import { until } from '../until.ts'
 import type { Machine } from './machine.ts'
 import { ADDRESS, AUTHORITY_CA, BACKEND, DIRECTORY, ISSUING_ROOTS, ZONE } from './surroundings.ts'
 
-const UNITS = ['drawbridge-edge', 'drawbridge'] as const
+const UNITS = ['drawbridge-edge', 'drawbridge']
 
-/** The commands from the package file to a running service, as an administrator types them. */
-export async function setUp(machine: Machine, deb: string): Promise<void> {
+/** What an administrator answers to the questions of `drawbridge init`, in order. */
+const ANSWERS = [
+  ['The DNS zone', ZONE],
+  ['The authoritative DNS server', ''],
+  ['The address of this server', ADDRESS],
+  ['The network whose callers', ''],
+  ['The other servers with services', `25=${BACKEND}`],
+  ['The certificate authority', DIRECTORY],
+  ['The file with the root certificate', AUTHORITY_CA],
+  ['Write these files', 'y'],
+] as const
+
+/**
+ * From the package file to a running service, by the commands that the one before printed. Resolves with them. `init` prints what to
+ * paste into the configuration of BIND, too.
+ */
+export async function setUp(machine: Machine, deb: string): Promise<string[]> {
   await machine.copyIn(deb, '/root/drawbridge.deb')
-  await machine.done('apt-get install -y /root/drawbridge.deb')
-  const printed = await machine.done(
-    `drawbridge init --agent --yes --zone ${ZONE} --dns-server ${ADDRESS} --address ${ADDRESS} --internal-network 192.168.45.0/24 ` +
-      `--target 25=${BACKEND} --acme-directory ${DIRECTORY}`,
-  )
-  await pasteKey(machine, printed)
-  await machine.done(`cp ${AUTHORITY_CA} /etc/drawbridge/authority.pem`)
-  await machine.done('echo "  caFile: authority.pem" >>/etc/drawbridge/drawbridge.yaml')
-  await machine.done('systemctl enable --now drawbridge-edge drawbridge')
+  const commands = ['apt-get install -y /root/drawbridge.deb']
+  const printedBy = async (text: string, command: string, printed: string) => {
+    if (!text.includes(printed)) throw new Error(`${command} does not print ${printed}:\n${text}`)
+    commands.push(printed)
+    return printed
+  }
+  const installed = await machine.done(commands[0] ?? '')
+  const init = await machine.onTerminal(await printedBy(installed, 'apt install', 'drawbridge init'), ANSWERS)
+  if (init.code !== 0) throw new Error(`drawbridge init ended with ${init.code}:\n${init.output}`)
+  await pasteKey(machine, init.output)
+  await machine.done(await printedBy(init.output, 'init', 'rndc reconfig'))
+  await machine.done(await printedBy(init.output, 'init', 'systemctl enable --now drawbridge-edge drawbridge'))
+  await printedBy(init.output, 'init', `drawbridge up app.${ZONE} --server 25 --port 3000`)
   await ready(machine)
+  return commands
 }
 
 /** Puts what `init` printed for BIND into its configuration, as an administrator does. */
 async function pasteKey(machine: Machine, printed: string): Promise<void> {
-  const [, key] = /^ {2}(key "drawbridge\." \{.*)$/m.exec(printed) ?? []
-  const [, policy] = /^ {2}zone "example\.test" \{ …; (update-policy .*) \};$/m.exec(printed) ?? []
+  const [, key] = /^ {2}(key "drawbridge\." \{.*\};)\r?$/m.exec(printed) ?? []
+  const [, policy] = /^ {2}zone "example\.test" \{ …; (update-policy .*) \};\r?$/m.exec(printed) ?? []
   if (key === undefined || policy === undefined) throw new Error(`init printed no key for BIND:\n${printed}`)
   const file = '/etc/bind/named.conf.local'
   const zone = (await machine.read(file)).replace(' };', ` ${policy} };`)
   await machine.write(file, `${key}\n${zone}`)
-  await machine.done('rndc reconfig')
 }
 
 export async function ready(machine: Machine): Promise<void> {

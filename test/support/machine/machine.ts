@@ -46,6 +46,8 @@ interface RunOptions {
   /** What the command reads. Default: nothing. */
   readonly input?: string | Buffer
   readonly seconds?: number
+  /** What is typed when a question is asked: parts of the questions, and the answers, in order. */
+  readonly answers?: readonly (readonly [string, string])[]
 }
 
 /** A booted Debian system with a real systemd and a network of its own. Its end leaves no process, mount or folder behind. */
@@ -124,20 +126,34 @@ export class Machine implements AsyncDisposable {
     return this.runWith(options, 'sh', '-c', script)
   }
 
-  runWith({ input, seconds = 120 }: RunOptions, ...command: readonly string[]): Promise<Ended> {
+  runWith({ input, seconds = 120, answers = [] }: RunOptions, ...command: readonly string[]): Promise<Ended> {
     // Ended from inside: what nsenter has begun outlives nsenter.
     const limited = ['timeout', '--kill-after=5', String(seconds), ...command]
     const inside = ['--target', String(this.#leader), '--all', '--', 'env', '-i', ...ENVIRONMENT, ...limited]
     const child = spawn('nsenter', inside)
-    let output = ''
-    child.stdout.on('data', (text) => (output += text))
-    child.stderr.on('data', (text) => (output += text))
+    const waiting = [...answers]
+    let [output, told] = ['', 0]
+    const take = (text: Buffer) => {
+      output += text
+      const [question, answer] = waiting[0] ?? ['']
+      if (answer === undefined || !output.slice(told).includes(question)) return
+      waiting.shift()
+      told = output.length
+      child.stdin.write(`${answer}\n`)
+    }
+    child.stdout.on('data', take)
+    child.stderr.on('data', take)
     child.stdin.on('error', () => undefined)
-    child.stdin.end(input ?? '')
+    if (answers.length === 0) child.stdin.end(input ?? '')
     return new Promise((resolve, reject) => {
       child.once('error', reject)
       child.once('close', (code, signal) => resolve({ code: code ?? 128, output: `${output}${signal ?? ''}` }))
     })
+  }
+
+  /** Runs a command on a terminal, and answers its questions. */
+  onTerminal(command: string, answers: readonly (readonly [string, string])[]): Promise<Ended> {
+    return this.runWith({ answers }, 'script', '--quiet', '--return', '--command', command, '/dev/null')
   }
 
   /** The output of a command that must succeed. */

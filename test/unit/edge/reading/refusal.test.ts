@@ -25,4 +25,16 @@ describe('what nginx says is told by kind and place, never in its words', () => 
     const printed = 'nginx: [emerg] unknown directive "x in /canary/secret:3\ny" in /etc/passwd:9'
     expect(refusalSentence(refusalIn(printed))).not.toContain('canary')
   })
+
+  test('a file that the unit of the agent forbids is named, with the line that permits it', () => {
+    const line = 'nginx: [emerg] open() "/etc/own.log" failed (30: Read-only file system)'
+    expect(refusalIn(line, 'drawbridge-edge.service')).toEqual({
+      isUnit: true,
+      reason:
+        'the agent may not write /etc/own.log (its unit forbids it). Run `systemctl edit drawbridge-edge` and add ReadWritePaths=/etc',
+    })
+    expect(refusalSentence(refusalIn(line, null))).toBe('a file system is read-only')
+    const unknown = 'nginx: [emerg] open() "/canary/secret" failed (30: Read-only file system)'
+    expect(refusalSentence(refusalIn(unknown, 'drawbridge-edge.service'))).toBe('a file system is read-only')
+  })
 })

@@ -1,0 +1,90 @@
+import { existsSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
+import { DIRECTORIES } from '../../config/acme.ts'
+import { type Config, loadConfig } from '../../config/config.ts'
+import { loadEdgeAgentConfig } from '../../config/edge-agent.ts'
+import { formatEndpoint, parseEndpoint } from '../../model/address.ts'
+import { assertOfRoot } from '../../runtime/owner.ts'
+import { UsageError } from '../../terminal/declare.ts'
+import type { InitOptions } from './answers.ts'
+import type { NginxPlace } from './contract.ts'
+import { agentFileBeside, type Setup } from './files.ts'
+
+export interface ZoneKey {
+  readonly name: string
+  readonly server: Setup['dnsServer']
+  readonly keyName: string
+  readonly secret: string
+  readonly isNew: boolean
+}
+
+interface StandingSetup {
+  readonly nginx: NginxPlace & { readonly binary: string }
+  readonly zone: ZoneKey
+  readonly backend: string
+}
+
+/**
+ * What a configuration that is there already says of this server. Throws a ConfigError if it is not valid, and an Error that names what
+ * differs if it is not what the options ask for.
+ */
+export function standingSetup(file: string, options: InitOptions): StandingSetup {
+  const agentFile = agentFileBeside(dirname(file))
+  for (const each of [file, agentFile]) assertOfRoot(each)
+  const config = loadConfig(file, process.env)
+  const { primary, targets } = config.servers
+  const edge = config.edges[primary]
+  const zone = [...config.zones.values()].find(({ tsig }) => tsig !== undefined)
+  if (!zone?.tsig) throw new UsageError(`${file} has no zone with a key. Set zones.<zone>.tsig.`)
+  assertAsAsked(file, differences(config, options), !edge && !existsSync(agentFile))
+  const agent = edge ? undefined : loadEdgeAgentConfig(agentFile)
+  const nginx = edge ?? agent?.nginx
+  if (!nginx) throw new UsageError(`${file} has no nginx of this machine for server ${primary}.`)
+  return {
+    nginx: { ...nginx, server: primary, ports: agent?.ports ?? config.edge },
+    zone: {
+      name: zone.name,
+      server: zone.primary,
+      keyName: zone.tsig.name,
+      secret: zone.tsig.secret.reveal(),
+      isNew: false,
+    },
+    backend: targets.find((id) => id !== primary) ?? primary,
+  }
+}
+
+/** The options that a person gave and that the configuration does not have. */
+function differences(config: Config, options: InitOptions): string[] {
+  const { servers, edges, zones, acme, internalNetworks } = config
+  const zone = [...zones.values()].find(({ name }) => options.zone === undefined || name === options.zone)
+  const server = options.dnsServer === undefined ? undefined : parseEndpoint(options.dnsServer, 53)
+  const isOther: Readonly<Record<string, boolean>> = {
+    zone: !zone,
+    'dns-server': server !== undefined && zone !== undefined && formatEndpoint(server) !== formatEndpoint(zone.primary),
+    address: options.address !== undefined && options.address !== servers.addresses[servers.primary],
+    target: (options.target ?? [])
+      .flatMap((text) => text.split(','))
+      .map((text) => text.trim().split('='))
+      .some(([id = '', at]) => servers.addresses[id] !== at),
+    'internal-network': (options.internalNetwork ?? [])
+      .flatMap((text) => text.split(','))
+      .some((network) => !internalNetworks.includes(network.trim())),
+    'acme-directory': options.acmeDirectory !== undefined && directoryOf(options.acmeDirectory) !== acme.directory,
+    'acme-ca': options.acmeCa !== undefined && acme.caFile === undefined,
+    agent: options.agent === true && edges[servers.primary] !== undefined,
+    'no-agent': options.agent === false && edges[servers.primary] === undefined,
+  }
+  return Object.keys(isOther).filter((name) => isOther[name])
+}
+
+const directoryOf = (asked: string): string => DIRECTORIES[asked] ?? asked
+
+function assertAsAsked(file: string, differing: readonly string[], isAgentFileMissing: boolean): void {
+  const name = basename(file)
+  const told = [
+    ...(isAgentFileMissing ? [`${basename(agentFileBeside(''))} is missing`] : []),
+    ...(differing.length > 0 ? [`${name} differs from your options (${differing.join(', ')})`] : []),
+  ]
+  if (told.length > 0)
+    throw new Error(`${told.join(', and ')}. To write ${told.length > 1 ? 'them' : 'it'} anew, move ${name} away.`)
+}
