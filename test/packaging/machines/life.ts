@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { isRoot } from '../../../lab/program.ts'
+import { expose, PAGE, ready, setUp, states, visit } from '../../support/machine/installation.ts'
+import { Machine } from '../../support/machine/machine.ts'
+import { ADDRESS, surround } from '../../support/machine/surroundings.ts'
+import { buildPackage } from '../../support/package/build.ts'
+import type { Suite } from '../../support/package/clean-root.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+import { until } from '../../support/until.ts'
+
+const HOST = 'first.example.test'
+const READYZ = `http://${ADDRESS}:8045/readyz`
+
+/** The life of an installation on a machine that was booted with a real systemd: Debian with its own nginx and BIND, and the package as it is built. */
+export function lifeOf(suite: Suite): void {
+  const folder = tempFolder()
+  let machine: Machine
+  /** What was typed from the package file to the first host, and how long that took. */
+  let typed: string[] = []
+  let seconds = 0
+
+  beforeAll(async () => {
+    if (!isRoot()) return
+    const { deb } = await buildPackage(folder.path, { only: 'deb', uncompressed: true })
+    machine = await Machine.boot(suite)
+    await surround(machine)
+    const begun = performance.now()
+    typed = await setUp(machine, deb)
+    await machine.onTerminal(typed.at(-1) ?? '', [['Expose', 'y']])
+    seconds = Math.round((performance.now() - begun) / 1_000)
+  }, 600_000)
+  afterAll(async () => {
+    await machine?.[Symbol.asyncDispose]()
+    folder[Symbol.dispose]()
+  })
+
+  /** After whatever happened: the first host is served, and another one can be had and given up. */
+  async function expectWhole(): Promise<void> {
+    await ready(machine)
+    expect(await visit(machine, HOST)).toBe(PAGE)
+    expect(await expose(machine, 'other.example.test')).toMatchObject({ code: 0 })
+    expect(await visit(machine, 'other.example.test')).toBe(PAGE)
+    expect(await machine.run('drawbridge', 'down', 'other.example.test', '--yes')).toMatchObject({ code: 0 })
+  }
+
+  /** One test goes on where the former ended. */
+  describe.runIf(isRoot())(`a server of somebody (${suite})`, { timeout: 300_000 }, () => {
+    test('serves a first host over HTTPS after at most six commands, each printed by the one before', async ({
+      annotate,
+    }) => {
+      await annotate(`${typed.length} commands, ${seconds} s:\n${typed.join('\n')}`)
+      expect(typed.length).toBeLessThanOrEqual(6)
+      expect(await visit(machine, 'app.example.test')).toBe(PAGE)
+    })
+
+    test('stands beside the default site of Debian, and doctor finds no fault', async () => {
+      expect(await expose(machine, HOST)).toMatchObject({ code: 0 })
+      expect(await visit(machine, HOST)).toBe(PAGE)
+      expect(await machine.done(`curl -s http://${ADDRESS}/`)).toContain('Welcome to nginx!')
+      expect(await states(machine)).toEqual(['active', 'active'])
+      expect(await machine.run('drawbridge', 'doctor')).toMatchObject({ code: 0 })
+    })
+
+    test('reads its configuration again when root or systemd asks for it', async () => {
+      expect(await machine.run('drawbridge', 'reload')).toMatchObject({
+        code: 0,
+        output: expect.stringContaining('Nothing has changed.'),
+      })
+      expect(await machine.run('systemctl', 'reload', 'drawbridge')).toMatchObject({ code: 0 })
+    })
+
+    test('a killed service and a killed agent are started again', async () => {
+      await machine.done('systemctl kill --signal=KILL drawbridge drawbridge-edge')
+      await until('both run again', async () => (await states(machine)).every((state) => state === 'active'), 30_000)
+      await expectWhole()
+    })
+
+    test('a kill in the middle of an apply ends whole', async () => {
+      const applying = expose(machine, 'killed.example.test')
+      await machine.done('sleep 0.4; systemctl kill --signal=KILL drawbridge drawbridge-edge')
+      await applying
+      await ready(machine)
+      await until(
+        'the run has ended',
+        async () => !(await machine.done('drawbridge plans')).includes('applying'),
+        60_000,
+      )
+      await machine.run('drawbridge', 'down', 'killed.example.test', '--yes')
+      await until('nothing is left of it', async () => {
+        const left = await machine.done('dig +short killed.example.test @127.0.0.1; drawbridge diff --all')
+        return !left.includes('killed')
+      })
+      await expectWhole()
+    })
+
+    test('both end soon after SIGTERM, and no host leaves the air', async () => {
+      const plain = 'drawbridge up plain.example.test --server 25 --port 3000 --health /healthz --no-tls --yes'
+      expect(await machine.sh(plain)).toMatchObject({ code: 0 })
+      await machine.done('drawbridge diagnose plain.example.test')
+      await machine.done('systemctl stop drawbridge drawbridge-edge')
+      // `failed`: it had to be ended.
+      expect(await states(machine)).toEqual(['inactive', 'inactive'])
+      expect(await visit(machine, HOST)).toBe(PAGE)
+      await machine.done('systemctl start drawbridge-edge drawbridge')
+      await expectWhole()
+    })
+
+    test('is there again after a reboot', async () => {
+      await machine.reboot()
+      await expectWhole()
+      expect(await machine.done('systemctl --failed --no-legend')).toBe('')
+    })
+
+    test('waits for an address that comes late', async () => {
+      await machine.done(`ip addr del ${ADDRESS}/24 dev lan0 && systemctl restart drawbridge`)
+      await until('the journal tells the missing address', async () => {
+        const told = await machine.done('journalctl -u drawbridge --since -1min -o cat')
+        return told.includes('listen_address_missing')
+      })
+      await machine.done(`ip addr add ${ADDRESS}/24 dev lan0`)
+      await expectWhole()
+    })
+
+    test('tells a full disk with its folder, and goes on by itself when there is space', async () => {
+      const state = '/var/lib/drawbridge'
+      await machine.done(
+        `systemctl stop drawbridge; mv ${state} ${state}.kept; mkdir ${state}; mount -t tmpfs -o size=8m tmpfs ${state}; ` +
+          `cp -a ${state}.kept/. ${state}/; chown drawbridge: ${state}; chmod 0700 ${state}; systemctl start drawbridge`,
+      )
+      await ready(machine)
+      await machine.sh(`dd if=/dev/zero of=${state}/filler bs=4k`)
+      expect(await expose(machine, 'full.example.test')).toMatchObject({
+        code: expect.not.toSatisfy((code) => code === 0),
+        output: expect.stringContaining(`the disk of ${state} is full`),
+      })
+      expect(await machine.done(`curl -s ${READYZ}`)).toContain(state)
+      expect((await machine.run('drawbridge', 'doctor')).output).toContain(`The disk of ${state} is full`)
+      await machine.done(`rm ${state}/filler`)
+      await expectWhole()
+      await machine.done(
+        `systemctl stop drawbridge; cp -a ${state}/. ${state}.kept/; umount ${state}; rmdir ${state}; mv ${state}.kept ${state}; ` +
+          'systemctl start drawbridge',
+      )
+      await expectWhole()
+    })
+
+    test('no map of the administrator breaks it, and it breaks none', async () => {
+      const upgrade = 'map $http_upgrade $connection_upgrade { default upgrade; "" close; }\n'
+      await machine.write('/etc/nginx/conf.d/websocket.conf', upgrade)
+      await machine.done('nginx -t && systemctl reload nginx')
+      expect(await expose(machine, `${'long-'.repeat(8)}name.example.test`)).toMatchObject({ code: 0 })
+      // After our include, too.
+      const after = String.raw`s|^\tinclude /etc/nginx/drawbridge/.*|&\n\tmap $http_accept $is_page { default 0; "~html" 1; }|`
+      await machine.done(`sed -i '${after}' /etc/nginx/nginx.conf && grep -q is_page /etc/nginx/nginx.conf && nginx -t`)
+      await machine.done('systemctl restart nginx')
+      await expectWhole()
+    })
+
+    test('a log that the unit of the agent forbids is named, with the line that permits it', async () => {
+      const site = 'server { listen 80; server_name own.example.test; access_log /srv/logs/a.log; return 200 own; }\n'
+      await machine.done('mkdir -p /srv/logs')
+      await machine.write('/etc/nginx/sites-enabled/own', site)
+      await machine.done('nginx -t && systemctl reload nginx')
+      const told =
+        'he agent may not write /srv/logs/a.log (its unit forbids it). ' +
+        'Run `systemctl edit drawbridge-edge` and add ReadWritePaths=/srv/logs.'
+      const refused = { code: expect.not.toSatisfy((code) => code === 0), output: expect.stringContaining(told) }
+      expect(await expose(machine, 'log.example.test')).toMatchObject(refused)
+      expect(await machine.run('drawbridge', 'doctor')).toMatchObject(refused)
+      expect(await machine.run('drawbridge', 'init')).toMatchObject(refused)
+      const override = '/etc/systemd/system/drawbridge-edge.service.d/override.conf'
+      await machine.write(override, '[Service]\nReadWritePaths=/srv/logs\n')
+      await machine.done('systemctl daemon-reload && systemctl restart drawbridge-edge')
+      await expectWhole()
+      expect(await machine.run('drawbridge', 'init')).toMatchObject({ code: 0 })
+    })
+
+    test('goes on after logs are rotated, and after nginx was stopped', async () => {
+      await machine.done('logrotate -f /etc/logrotate.d/nginx')
+      await expectWhole()
+      await machine.done('systemctl stop nginx')
+      expect(await expose(machine, 'away.example.test')).not.toMatchObject({ code: 0 })
+      expect((await machine.run('drawbridge', 'doctor')).code).not.toBe(0)
+      await machine.done('systemctl start nginx')
+      await expectWhole()
+    })
+
+    test('is restored from a backup after everything was lost', async () => {
+      await machine.write('/root/backup.pass', 'correct horse battery staple\n', '0600')
+      const backup = '/var/backups/drawbridge.backup --passphrase-file /root/backup.pass'
+      await machine.done(`drawbridge backup ${backup}`)
+      await machine.done(
+        'systemctl stop drawbridge drawbridge-edge; rm -rf /var/lib/drawbridge/* /etc/nginx/drawbridge/*',
+      )
+      await machine.done(
+        `systemctl start drawbridge-edge && drawbridge restore ${backup} && systemctl start drawbridge`,
+      )
+      await until('the host is served', async () => (await visit(machine, HOST)) === PAGE, 60_000)
+      await expectWhole()
+      expect(await machine.run('drawbridge', 'diff', '--all')).toMatchObject({ code: 0 })
+      expect(await machine.run('drawbridge', 'audit', 'verify')).toMatchObject({ code: 0 })
+    })
+
+    test('is rebuilt from what is served', async () => {
+      await machine.done('systemctl stop drawbridge; rm -rf /var/lib/drawbridge/*')
+      await machine.done('drawbridge rebuild --from-world --yes && systemctl start drawbridge')
+      await expectWhole()
+      const same = async () => (await machine.run('drawbridge', 'diff', '--all')).code === 0
+      await until('there is no difference', same, 60_000)
+    })
+  })
+}

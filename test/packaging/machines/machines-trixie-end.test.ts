@@ -1,0 +1,3 @@
+import { endOf } from './end.ts'
+
+endOf('trixie')

@@ -1,0 +1,3 @@
+import { lifeOf } from './life.ts'
+
+lifeOf('trixie')
