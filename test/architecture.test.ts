@@ -91,7 +91,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   cli: [
     ...['terminal', 'client', 'config/document.ts', 'config/exposures-file.ts', 'mcp', 'runtime/version.ts'],
     ...['model/options/grammar.ts', 'model/options/words.ts', 'model/badge.ts', 'model/dns-name.ts'],
-    'primitives/clock.ts',
+    ...['primitives/clock.ts', 'primitives/retry.ts'],
   ],
   operate: [
     'model',

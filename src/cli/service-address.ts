@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '../primitives/clock.ts'
+import { poll } from '../primitives/retry.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -11,15 +12,30 @@ const DEFAULT_URL = `http://127.0.0.1:${DEFAULT_PORT}`
 const LAB_URL = 'http://localhost:8046'
 /** The configuration of an installed service. */
 const INSTALLED = '/etc/drawbridge/drawbridge.yaml'
+/** systemd has it while the service runs, and every user may see it. */
+const UNIT_GROUP = '/sys/fs/cgroup/system.slice/drawbridge.service'
+const READY_WITHIN_MS = 15_000
 const PROBE_MS = 700
 const MOST_ADDRESSES = 8
 
-/** The address of a service of this machine: the first that sees this machine as internal, else one that answers, else the likeliest. */
-export async function urlOnThisMachine(environment: Environment): Promise<string> {
+/**
+ * The address of a service of this machine: the first that sees this machine as internal, else one that answers, else the likeliest.
+ * `isRunning`: whether there is a service that may answer soon, as after `systemctl start`. It is waited for.
+ */
+export async function urlOnThisMachine(
+  environment: Environment,
+  isRunning = () => existsSync(UNIT_GROUP),
+): Promise<string> {
   const likely = await likelyUrls(environment)
+  const isEnough = (url: string | undefined) => url !== undefined || !isRunning()
+  const limits = { firstMs: 200, withinMs: READY_WITHIN_MS, clock: systemClock }
+  return (await poll(() => answering(likely), isEnough, limits)) ?? likely[0] ?? DEFAULT_URL
+}
+
+async function answering(likely: readonly string[]): Promise<string | undefined> {
   const networks = await Promise.all(likely.map(networkSeenBy))
   const inside = likely[networks.indexOf('internal')]
-  return inside ?? likely.find((_, index) => networks[index] !== undefined) ?? likely[0] ?? DEFAULT_URL
+  return inside ?? likely.find((_, index) => networks[index] !== undefined)
 }
 
 /**

@@ -35,7 +35,6 @@ export async function setUp(machine: Machine, deb: string): Promise<string[]> {
   await machine.done(await printedBy(init.output, 'init', 'rndc reconfig'))
   await machine.done(await printedBy(init.output, 'init', 'systemctl enable --now drawbridge-edge drawbridge'))
   await printedBy(init.output, 'init', `drawbridge up app.${ZONE} --server 25 --port 3000`)
-  await ready(machine)
   return commands
 }
 

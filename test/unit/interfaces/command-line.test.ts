@@ -1,14 +1,16 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { freePort } from '../../../lab/free-port.ts'
 import { serviceUrl } from '../../../src/cli/api-client.ts'
 import { assertMayApply } from '../../../src/cli/change.ts'
 import { parseDuration } from '../../../src/cli/duration.ts'
 import { EXIT, exitCodeOf } from '../../../src/cli/exit-codes.ts'
 import { hostIn, splitHost } from '../../../src/cli/exposure-options.ts'
 import { nextCommand } from '../../../src/cli/next-action.ts'
-import { likelyUrls } from '../../../src/cli/service-address.ts'
+import { likelyUrls, urlOnThisMachine } from '../../../src/cli/service-address.ts'
 import { fieldSentences } from '../../../src/cli/views/field-errors.ts'
 import type { Policy } from '../../../src/client/bodies.ts'
 import { nearestName } from '../../../src/client/nearest-name.ts'
@@ -73,6 +75,24 @@ describe('the address of the service', () => {
     expect(await serviceUrl(undefined, environment)).toBe('http://10.0.0.1:8045')
     expect(await serviceUrl(undefined, { ...environment, DRAWBRIDGE_URL: 'http://10.0.0.2/' })).toBe('http://10.0.0.2')
     expect(await serviceUrl('https://three.test', { DRAWBRIDGE_URL: 'http://10.0.0.2' })).toBe('https://three.test')
+  })
+
+  test('a service of this machine that was just started is waited for', async () => {
+    using folder = tempFolder()
+    const config = join(folder.path, 'drawbridge.yaml')
+    const port = await freePort()
+    writeFileSync(config, `listen: { address: 127.0.0.1, port: ${port} }\n`)
+    const service = createServer((_request, response) => response.end('{"caller":{"network":"internal"}}'))
+    onTestFinished(() => void service.close())
+    let looks = 0
+    const url = await urlOnThisMachine({ DRAWBRIDGE_CONFIG: config }, () => {
+      looks += 1
+      if (looks === 2) service.listen(port, '127.0.0.1')
+      return true
+    })
+    expect([url, looks]).toEqual([`http://127.0.0.1:${port}`, 2])
+    service.close()
+    expect(await urlOnThisMachine({ DRAWBRIDGE_CONFIG: config }, () => false)).toBe(url)
   })
 
   test('is refused with its source when it is invalid; a file with line and field', async () => {
