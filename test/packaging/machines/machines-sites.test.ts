@@ -45,7 +45,7 @@ describe.runIf(isRoot()).each(['bookworm', 'trixie'] as const)('a server with %s
     const names = await writeSites(machine)
     const files = () => machine.done('cd /etc/nginx && find . -type f -exec sha256sum {} + | sort')
     const [before, answers] = [await files(), await answersOf(machine, names)]
-    expect(answers).toContain('site1.test 200')
+    expect(answers).toContain('secure site1.test\n 200')
     await setUp(machine, deb)
     expect(await expose(machine, 'app.example.test')).toMatchObject({ code: 0 })
     expect(await visit(machine, 'app.example.test')).toBe(PAGE)
