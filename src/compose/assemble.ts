@@ -15,7 +15,8 @@ import type { OperationSources } from '../metrics/operation-gauges.ts'
 import { formatEndpoint } from '../model/address.ts'
 import type { Plan } from '../model/exposure.ts'
 import { Board } from '../monitor/board.ts'
-import { DebugLogWatch } from '../monitor/debug-log-watch.ts'
+import { DebugLogWatch } from '../monitor/edge-watch/debug-log-watch.ts'
+import { UnreadWatch } from '../monitor/edge-watch/unread-watch.ts'
 import { reportWebhooks, type WebhookReport } from '../notify/webhook-report.ts'
 import { type Hook, keyOf, sender } from '../notify/webhook-request.ts'
 import { WebhookSender } from '../notify/webhook-sender.ts'
@@ -149,6 +150,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
   const { standings } = parts
   const changed = [parts.primary, parts.secondary].filter((edge) => edge !== undefined)
   const debugLogs = new DebugLogWatch(changed, log)
+  const unread = new UnreadWatch(edges, log)
   const preparation = new EdgePreparation({ edges: changed, primary: config.servers.primary, log, now })
   const operation = operationSources(config, { ...shared, standings, reach, preparation })
   const metrics = composeMetrics({
@@ -206,7 +208,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     trail,
     admission,
     housekeeping: housekeeping({
-      ...{ ...parts, store, runs, renewals, converge, exposer, debugLogs, preparation },
+      ...{ ...parts, store, runs, renewals, converge, exposer, debugLogs, unread, preparation },
       ...{ reach, duty, instance, log, clock },
       get retention() {
         return config.retention

@@ -31,6 +31,8 @@ interface HousekeepingParts extends Pick<StepParts, 'primary' | 'secondary' | 'p
   readonly retention: { readonly planDays: number; readonly auditDays: number; readonly eventDays: number }
   /** Warns of edges that log at debug level: their log would hold private keys. */
   readonly debugLogs: { check(): Promise<void> }
+  /** Warns of parts of nginx's configuration that are not read. */
+  readonly unread: { check(): Promise<void> }
   readonly instance: string
   readonly log: Log
   readonly clock: Clock
@@ -97,7 +99,10 @@ export function housekeeping(parts: HousekeepingParts) {
     rewriteMarks: duties.marks,
     prune: duties.prune,
     perform: (name: DutyName) => perform(duties, name, parts),
-    checkLogLevels: () => parts.debugLogs.check(),
+    checkLogLevels: async () => {
+      await parts.debugLogs.check()
+      await parts.unread.check()
+    },
     async drain(limitMs: number): Promise<void> {
       await Promise.all([runs.drain(limitMs), renewals?.drain(limitMs)])
     },

@@ -227,4 +227,28 @@ export const EDGE_GUARDS: readonly Guard[] = [
     breaks: 'A block of somebody else would answer for a host whose name is a pattern in nginx.',
     test: 'test/unit/edge/edge-preflight.test.ts',
   },
+  {
+    name: 'wildcards beyond the bound are told',
+    file: 'src/edge/reading/served-patterns.ts',
+    from: 'cut: [{ path: configPath, line, sentence: CUT }] }',
+    to: 'cut: CUT === "" ? [{ path: configPath, line, sentence: CUT }] : [] }',
+    breaks: 'Names that nginx serves would be missing from the list, and nobody would know.',
+    test: 'test/unit/edge/reading/bounds.test.ts',
+  },
+  {
+    name: 'places to listen beyond the bound are told',
+    file: 'src/edge/reading/servers/http-block.ts',
+    from: '    else if (listen.length > MAX_PLACES)\n',
+    to: '    else if (listen.length < 0)\n',
+    breaks: 'Ports of a range would be missing from the list, and nobody would know.',
+    test: 'test/unit/edge/reading/bounds.test.ts',
+  },
+  {
+    name: 'what is not read of an edge is logged',
+    file: 'src/monitor/edge-watch/unread-watch.ts',
+    from: '      if (map) this.#tell(server, map.broken)\n',
+    to: '      if (!map) this.#tell(server, [])\n',
+    breaks: 'Hosts could be missing for weeks before somebody runs doctor.',
+    test: 'test/unit/monitor/edge-watch/unread-watch.test.ts',
+  },
 ]

@@ -1,4 +1,5 @@
 import type { EdgeMap, EdgeReader, ServedHost } from '../reading/contract.ts'
+import { MOST_PLACES } from '../wire/shapes.ts'
 import type { WireLook } from '../wire/verbs.ts'
 
 /** How many former maps are kept, so that several services can ask for what has changed. */
@@ -23,11 +24,20 @@ export class Looks {
       changedAt: Number.isFinite(changedAt) ? changedAt : null,
       whole: former === undefined,
       ...(former ? difference(former, map) : { hosts: map.hosts.map(plain), gone: [] }),
-      broken: broken.map(({ path, line, sentence }) => ({ path, line, sentence })),
-      debugLogs: debugLogs.map(({ path, line }) => ({ path, line })),
+      broken: told(broken),
+      // One is enough to refuse keys.
+      debugLogs: debugLogs.slice(0, MOST_PLACES).map(({ path, line }) => ({ path, line })),
       patterns: [...patterns],
     }
   }
+}
+
+/** What does not fit into a message is counted in its last place. */
+function told(broken: EdgeMap['broken']): WireLook['broken'] {
+  const left = broken.length - (MOST_PLACES - 1)
+  const some = left > 1 ? broken.slice(0, MOST_PLACES - 1) : broken
+  const rest = { path: broken[0]?.path ?? '', line: null, sentence: `${left} more places are not told` }
+  return [...some.map(({ path, line, sentence }) => ({ path, line, sentence })), ...(left > 1 ? [rest] : [])]
 }
 
 /** Hosts that stay as they are are the same objects. */

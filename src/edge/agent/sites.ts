@@ -79,11 +79,15 @@ export class AgentSites {
 
 const offOn = (server: string) => `Adopting is off on edge ${server}: its edge.yaml does not set adopt.enabled.`
 
-const bounded = (findings: readonly NamedFinding[]) =>
-  findings.slice(0, MOST_FINDINGS).map(({ directive, sentence }) => ({
-    directive: directive.slice(0, LONGEST_DIRECTIVE),
-    sentence,
-  }))
+/** What does not fit into a message is counted in its last finding. */
+function bounded(findings: readonly NamedFinding[]) {
+  const left = findings.length - (MOST_FINDINGS - 1)
+  const told = left > 1 ? findings.slice(0, MOST_FINDINGS - 1) : findings
+  return [
+    ...told.map(({ directive, sentence }) => ({ directive: directive.slice(0, LONGEST_DIRECTIVE), sentence })),
+    ...(left > 1 ? [{ directive: '…', sentence: `${left} more are not told.` }] : []),
+  ]
+}
 
 /** The host that a record of a site names. */
 export function siteHost(record: string): string | undefined {

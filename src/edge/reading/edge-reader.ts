@@ -3,14 +3,14 @@ import { sharedNextRun } from '../../primitives/shared-run.ts'
 import { Slices } from '../../primitives/slices.ts'
 import type { EdgeSettings } from '../settings.ts'
 import { BaseFile } from './base-file.ts'
-import type { EdgeMap, EdgeReader, ServedPattern } from './contract.ts'
+import type { EdgeMap, EdgeReader } from './contract.ts'
 import { edgeMap } from './edge-map.ts'
 import { GatheredHostsReader } from './gathered-hosts.ts'
 import type { Parsed } from './parsed.ts'
 import { ParsedConfiguration } from './parsed-configuration.ts'
 import { StepBudget } from './patterns/pattern.ts'
 import { NO_HOSTS, type ServedList, withChanges } from './served-list.ts'
-import { servedPatterns } from './served-patterns.ts'
+import { type ServedPatterns, servedPatterns } from './served-patterns.ts'
 import { ServerIndex } from './servers/server-index.ts'
 
 const SLICE_MS = 4
@@ -19,7 +19,7 @@ interface Reading {
   readonly parsed: Parsed
   readonly index: ServerIndex
   readonly list: ServedList
-  readonly patterns: readonly ServedPattern[]
+  readonly listed: ServedPatterns
   readonly fingerprint: string
   readonly map: EdgeMap
 }
@@ -56,12 +56,14 @@ export function edgeReader(
       (host) => index.served(host, hosts, budget),
       slices,
     )
-    const patterns = latest && isKnown ? latest.patterns : await servedPatterns(parsed.servers, slices)
+    const listed = latest && isKnown ? latest.listed : await servedPatterns(parsed.servers, slices)
     const changedAt = Math.max(present.changedAt, gathering.changedAt, parsed.trace.changedAt)
-    const { broken, debugLogs } = parsed
+    const { debugLogs } = parsed
+    const { patterns, cut } = listed
+    const broken = [...parsed.broken, ...cut]
     const map = edgeMap(index, hosts, list, { broken, debugLogs, patterns, fingerprint, changedAt })
     unlisted.clear()
-    latest = { parsed, index, list, patterns, fingerprint, map }
+    latest = { parsed, index, list, listed, fingerprint, map }
     return map
   }
   return { read: sharedNextRun(readAgain) }

@@ -171,6 +171,7 @@ const served = {
   target: nullable(closed({ protocol: oneOf(BACKEND_PROTOCOLS), host: text(300), port: Port })),
   furtherTargets: Whole,
 }
+export const MOST_PLACES = 10_000
 const Located = { path: SystemPath, line: nullable(Line) }
 
 /** What has changed since the map that the caller knows. `whole`: all hosts, because the agent does not know that map any more. */
@@ -180,8 +181,8 @@ export const Look = closed({
   whole: Type.Boolean(),
   hosts: list(closed({ host: text(300), ...served })),
   gone: list(text(300)),
-  broken: list(closed({ ...Located, sentence: Sentence }), 10_000),
-  debugLogs: list(closed(Located), 10_000),
+  broken: list(closed({ ...Located, sentence: Sentence }), MOST_PLACES),
+  debugLogs: list(closed(Located), MOST_PLACES),
   // Absent: an agent of an earlier version does not tell them.
   patterns: Type.Optional(
     list(

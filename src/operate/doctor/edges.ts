@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path'
 import { type Edge, EdgeFault } from '../../edge/contract.ts'
 import { saidIn } from '../../model/errors.ts'
 import { escapeText, quoteText } from '../../model/escape-text.ts'
+import { MOST_STRAY_FILES, MOST_STRAY_LINES } from '../../model/host-status.ts'
 import { type Finding, fault, ok, reasonOf, warning } from './finding.ts'
 import { examineFolder, examineWritable } from './folders.ts'
 
@@ -154,11 +155,14 @@ async function examineStray(subject: string, { edge, folder, binary, config }: E
   if (!first) return ok(subject, 'Every line in its files of hosts belongs to a host.')
   const path = escapeText(join(folder, first.file))
   const which = first.lines.length === 1 ? 'line' : 'lines'
-  const others = more.length === 0 ? '' : ` Further files with such lines: ${more.length}.`
+  const atLeast = (count: number, most: number) => (count < most ? `${count}` : `${count} or more`)
+  const others =
+    more.length === 0 ? '' : ` Further files with such lines: ${atLeast(more.length, MOST_STRAY_FILES - 1)}.`
+  const rest = first.lines.length < MOST_STRAY_LINES ? '' : ', and perhaps more'
   const removal = first.lines.map((line) => `${line}d`).join(';')
   return warning(
     subject,
-    `${path} has lines that belong to no host: ${which} ${first.lines.join(', ')}.${others}`,
+    `${path} has lines that belong to no host: ${which} ${first.lines.join(', ')}${rest}.${others}`,
     `Look at the file. If nobody needs these lines, run: sed -i '${removal}' ${path} && ${binary} -t -c ${config} && ${binary} -s reload -c ${config}`,
   )
 }

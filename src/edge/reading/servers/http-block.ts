@@ -43,7 +43,13 @@ export function readHttpBlock(included: Included, prefix?: string): HttpBlock {
   }
   const probes = new Map<string, PathKind>()
   const { budget } = included
-  const context = { http: settings, prefix, budget, map: mapsOnDemand(maps, included), kindOf: probedBy(probes) }
+  const context = {
+    http: settings,
+    prefix,
+    budget,
+    map: mapsOnDemand(maps, included),
+    kindOf: probedBy(probes, included),
+  }
   const inheriting = hasSslOn ? servers.map(inheritSslOn) : servers
   const routed = bounded(inheriting, included).map((server) => withRoutes(server, context))
   return {
@@ -66,6 +72,9 @@ const MAX_NAMES = 250_000
 /** A name on each of its sockets: all of them together. */
 const MAX_PAIRS = 1_000_000
 
+/** How many places of a block are told. */
+export const MAX_PLACES = 1_000
+
 /** Hostile files may ask for any number of sockets and names. What is left out is reported. */
 function bounded(servers: readonly ServerDraft[], included: Included): ServerDraft[] {
   const ports = { left: MAX_PORTS }
@@ -83,6 +92,8 @@ function bounded(servers: readonly ServerDraft[], included: Included): ServerDra
     if (names !== server.names) included.report(path, line, 'too many names; the rest was not read')
     if (listen !== every || (ports.left < 0 && ports.left !== before))
       included.report(path, line, 'too many ports; some ports of a range were not read')
+    else if (listen.length > MAX_PLACES)
+      included.report(path, line, `more than ${MAX_PLACES} places to listen; the others are not told`)
     return listen === server.listen && names === server.names ? server : { ...server, listen, names }
   })
 }
@@ -107,11 +118,18 @@ function mapsOnDemand(maps: ReadonlyMap<string, Located>, included: Included): R
 /** So many paths are looked at again with every question whether anything has changed. */
 const MAX_PROBES = 5_000
 
-function probedBy(probes: Map<string, PathKind>): RouteContext['kindOf'] {
+function probedBy(probes: Map<string, PathKind>, included: Included): RouteContext['kindOf'] {
+  let isTold = false
   return (path) => {
     const known = probes.get(path)
     if (known) return known
-    if (probes.size >= MAX_PROBES || path.length > 4_096) return 'unknown'
+    if (path.length > 4_096) return 'unknown'
+    if (probes.size >= MAX_PROBES) {
+      if (!isTold)
+        included.report(path, null, 'too many files decide where requests go; this one and others were not looked at')
+      isTold = true
+      return 'unknown'
+    }
     const kind = pathKind(path)
     probes.set(path, kind)
     return kind

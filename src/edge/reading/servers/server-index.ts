@@ -6,14 +6,11 @@ import type { ListenPlace, ServedHost, ServerBlock, ServerMatch } from '../contr
 import { StepBudget } from '../patterns/pattern.ts'
 import { impliedListening, type Listening } from '../text/listen.ts'
 import type { ServerDraft } from '../text/statements.ts'
-import type { HttpBlock } from './http-block.ts'
+import { type HttpBlock, MAX_PLACES } from './http-block.ts'
 import { type HttpContext, portsOf, proxying } from './proxying.ts'
 import { serverNameOf } from './server-routes.ts'
 import { placeOf, type Socket, Sockets } from './sockets.ts'
 import { ValueMap } from './value-map.ts'
-
-/** How many places of a block are told. A range may have 65,535. */
-const MAX_PLACES = 1_000
 
 /** The kind of the files with the lines of a map from host to backend. */
 export const BACKENDS = 'backends'

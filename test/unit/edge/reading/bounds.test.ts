@@ -67,3 +67,31 @@ test('a file whose name is not UTF-8 is read', async () => {
   expect(map.broken).toEqual([])
   expect(Number.isFinite(map.changedAt)).toBe(true)
 })
+
+test('wildcards and patterns are listed up to a bound, and the reader says so', async () => {
+  const names = (count: number) => Array.from({ length: count }, (_, i) => `*.w${i}.test`).join(' ')
+  using files = nginxFiles({ 'nginx.conf': `http {\nserver { server_name ${names(1_000)}; }\n}` })
+  expect((await files.reader.read()).broken).toEqual([])
+  writeFileSync(files.path('nginx.conf'), `http {\nserver { server_name ${names(1_001)}; }\n}`)
+  const { patterns, broken } = await files.reader.read()
+  expect(patterns).toHaveLength(1_000)
+  expect(broken).toMatchObject([{ line: 2, sentence: 'too many wildcards and patterns; the rest is not listed' }])
+})
+
+test('places to listen are told up to a bound, and the reader says so', async () => {
+  using files = nginxFiles({ 'nginx.conf': 'http {\nserver { listen 1-1001; server_name a.test; }\n}' })
+  const { find, broken } = await files.reader.read()
+  expect(find('a.test')?.listen).toHaveLength(1_000)
+  expect(broken).toMatchObject([{ line: 2, sentence: 'more than 1000 places to listen; the others are not told' }])
+})
+
+test('files that decide where requests go are looked at up to a bound, and the reader says so', async () => {
+  const tried = Array.from({ length: 5_001 }, (_, i) => `/f${i}`).join(' ')
+  using files = nginxFiles({
+    'nginx.conf': `http {\nserver { server_name a.test; root /nowhere; location / { try_files ${tried} =404; } }\n}`,
+  })
+  const { broken } = await files.reader.read()
+  expect(broken.map(({ sentence }) => sentence)).toEqual([
+    'too many files decide where requests go; this one and others were not looked at',
+  ])
+})

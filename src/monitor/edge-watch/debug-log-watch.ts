@@ -1,5 +1,5 @@
-import { type Edge, EdgeFault } from '../edge/contract.ts'
-import type { Log } from '../runtime/log.ts'
+import { type Edge, EdgeFault } from '../../edge/contract.ts'
+import type { Log } from '../../runtime/log.ts'
 
 /** Watches for edges that log at debug level, because nginx then writes private keys into its log. Logs each change once. */
 export class DebugLogWatch {
