@@ -141,12 +141,18 @@ class RetryingSqliteDialect extends SqliteDialect {
 
 /** How long statements may block the event loop before other work gets the processor. */
 const MAX_BLOCKING_MS = 10
+/** A transaction of more statements is long: it is written into the database file in a turn of the event loop of its own, after its commit. */
+const LONG_STATEMENTS = 20
+/** The default of SQLite, in pages. */
+const AUTOCHECKPOINT = 1_000
 
 class RetryingSqliteDriver extends SqliteDriver {
   readonly #parts: DriverParts
   #lastYieldAt = Number.NEGATIVE_INFINITY
   /** There is one connection. */
   #isInTransaction = false
+  /** Of the present transaction. */
+  #statements = 0
 
   constructor(parts: DriverParts) {
     super({ database: parts.database })
@@ -159,6 +165,7 @@ class RetryingSqliteDriver extends SqliteDriver {
     return {
       executeQuery: async (query) => {
         await this.#yieldInTime()
+        this.#statements += 1
         const result = await this.#parts.retryWhileBusy(() => connection.executeQuery<never>(query))
         if (!this.#isInTransaction && query.query.kind !== 'SelectQueryNode') await this.#parts.log.flush()
         return result
@@ -184,6 +191,7 @@ class RetryingSqliteDriver extends SqliteDriver {
    */
   override async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings = {}): Promise<void> {
     this.#isInTransaction = true
+    this.#statements = 0
     const begin = settings.accessMode === 'read only' ? 'begin' : 'begin immediate'
     try {
       await connection.executeQuery(CompiledQuery.raw(begin))
@@ -195,9 +203,23 @@ class RetryingSqliteDriver extends SqliteDriver {
 
   /** Nobody else uses the connection until the transaction is on the disk, so nobody reads what a power loss would take back. */
   override async commitTransaction(connection: DatabaseConnection): Promise<void> {
-    await super.commitTransaction(connection)
+    const isLong = this.#statements > LONG_STATEMENTS
+    if (isLong) await connection.executeQuery(CompiledQuery.raw('pragma wal_autocheckpoint = 0'))
+    try {
+      await super.commitTransaction(connection)
+    } finally {
+      if (isLong) await connection.executeQuery(CompiledQuery.raw(`pragma wal_autocheckpoint = ${AUTOCHECKPOINT}`))
+    }
     await this.#parts.log.flush()
+    if (isLong) await this.#checkpoint(connection)
     this.#isInTransaction = false
+  }
+
+  /** Commit and checkpoint of thousands of rows in one turn would block the event loop for both. What is left is done with later commits. */
+  async #checkpoint(connection: DatabaseConnection): Promise<void> {
+    await this.#parts.clock.turn()
+    await connection.executeQuery(CompiledQuery.raw('pragma wal_checkpoint(passive)')).catch(() => undefined)
+    await this.#parts.clock.turn()
   }
 
   /** After some failures, such as a full disk, SQLite has rolled back already. A second error would hide the first. */
