@@ -249,6 +249,6 @@ export const EDGE_GUARDS: readonly Guard[] = [
     from: '      if (map) this.#tell(server, map.broken)\n',
     to: '      if (!map) this.#tell(server, [])\n',
     breaks: 'Hosts could be missing for weeks before somebody runs doctor.',
-    test: 'test/unit/monitor/edge-watch/unread-watch.test.ts',
+    test: 'test/unit/monitor/unread-watch.test.ts',
   },
 ]
