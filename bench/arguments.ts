@@ -1,7 +1,7 @@
 /** In the order in which a whole run measures them: small labs first. */
 export const PARTS = ['plan', 'apply', 'edge', 'concurrent', 'reads', 'monitor', 'scale', 'serve'] as const
-/** Not in a whole run, because it takes too long: the figures of docs/scale.md. */
-const EXTRA_PARTS = ['model'] as const
+/** Not in a whole run, because they take too long: the figures of docs/scale.md, and the stretches of the event loop. */
+const EXTRA_PARTS = ['model', 'stretches'] as const
 
 export type PartName = (typeof PARTS)[number] | (typeof EXTRA_PARTS)[number]
 

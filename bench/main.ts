@@ -15,6 +15,7 @@ import { resultsPage } from './results-page.ts'
 import { benchScale } from './scale.ts'
 import { benchServe } from './serve.ts'
 import { FULL, SHORT, type Sizes } from './sizes.ts'
+import { benchStretches } from './stretches.ts'
 import { meetsTarget, type PartResult, plainTable, type Row } from './table.ts'
 import { versions } from './versions.ts'
 
@@ -28,6 +29,7 @@ const BENCHES: Record<PartName, (sizes: Sizes) => Promise<Row[]>> = {
   scale: benchScale,
   serve: benchServe,
   model: benchModel,
+  stretches: benchStretches,
 }
 
 /** `npm run bench`: runs the parts one after the other, each on its own lab, and prints one table. */

@@ -21,6 +21,7 @@ export interface Sizes {
   readonly monitor: { readonly hosts: number; readonly warmUpMs: number; readonly measureMs: number }
   readonly scale: { readonly hosts: readonly number[]; readonly own: number; readonly rounds: number }
   readonly serve: { readonly hosts: number; readonly seconds: number; readonly rounds: number }
+  readonly stretches: { readonly hosts: number }
   readonly model: { readonly hosts: readonly number[]; readonly rounds: number; readonly measureMs: number }
 }
 
@@ -40,6 +41,7 @@ export const FULL: Sizes = {
   monitor: { hosts: 10_000, warmUpMs: 5_000, measureMs: 30_000 },
   scale: { hosts: [10, 1_000, 10_000], own: 10_000, rounds: 8 },
   serve: { hosts: 10_000, seconds: 2, rounds: 3 },
+  stretches: { hosts: 10_000 },
   model: { hosts: [100, 1_000, 10_000, 30_000], rounds: 7, measureMs: 60_000 },
 }
 
@@ -58,5 +60,6 @@ export const SHORT: Sizes = {
   monitor: { hosts: 20, warmUpMs: 100, measureMs: 2_000 },
   scale: { hosts: [2, 20], own: 20, rounds: 1 },
   serve: { hosts: 20, seconds: 1, rounds: 1 },
+  stretches: { hosts: 20 },
   model: { hosts: [5, 10, 20], rounds: 1, measureMs: 1_000 },
 }
