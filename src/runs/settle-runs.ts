@@ -12,6 +12,7 @@ interface SettleParts {
  * that an edge knows has begun in the store. An edge that does not answer is told later.
  */
 export async function settleRuns({ edges, store }: SettleParts): Promise<void> {
+  if (edges.length === 0) return
   const id = await store.storeId()
   await Promise.all(
     edges.map(async (edge) => {
