@@ -149,6 +149,7 @@ export class Service {
       ...{ ...parts, ...common, runs, reach, renewals: undefined, converge: this.#converge, exposer: this.#exposer },
       preparation: new EdgePreparation({ edges: both, primary: PRIMARY, log: LOG, now: clock.now }),
       debugLogs: { check: async () => undefined },
+      unread: { check: async () => undefined },
       duty: sharedDuty(store, instance, leaseMs, clock),
       retention: config.retention,
     })
