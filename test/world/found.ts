@@ -33,6 +33,15 @@ export const FOUND: readonly Found[] = [
       { do: 'restore', keepsFormer: true, thenMs: 25_000 },
     ],
   },
+  {
+    name: 'an accept that is undone leaves its released file on the Secondary, which serves the host after its removal',
+    history: [
+      { do: 'apply', by: 'a', host: 'two', thenMs: 25_009 },
+      { do: 'stall', kind: 'queue', ms: 8_007, afterMessages: 0, thenMs: 90 },
+      { do: 'accept', by: 'a', host: 'two', thenMs: 24_966 },
+      { do: 'remove', by: 'a', host: 'two', thenMs: 6_000 },
+    ],
+  },
 ]
 
 /** Histories that break a promise without one of the repairs of a stalled name server, a Secondary that was away, or a restore. */

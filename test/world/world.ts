@@ -30,6 +30,8 @@ export interface Restored {
   readonly unchanged: ReadonlySet<HostName>
   /** Hosts that somebody has asked for since. */
   readonly asked: Set<HostName>
+  /** The Secondary was away, and the former store goes on. */
+  readonly isFormerOnSecondary: boolean
 }
 
 /** Two edges, a name server, a store, and the instances of the service that use them. */
@@ -108,7 +110,8 @@ export class World {
     this.#stores.push(await openAt(file, this.#clock))
     const known = await this.#newestRuns()
     const unchanged = new Set(HOSTS.filter((name) => known.get(name) === newest.get(name)))
-    this.restored = { stood, unchanged, asked: new Set() }
+    const isFormerOnSecondary = keepsFormer && this.secondary.isAway
+    this.restored = { stood, unchanged, asked: new Set(), isFormerOnSecondary }
     this.backup = undefined
     this.dangling.splice(0)
   }

@@ -107,6 +107,9 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step<ProxyTar
     })
   }
 
+  /** What this process has changed on the Secondary. A released file cannot be told any more when its entry is gone. */
+  let onSecondary: ProxyImage = { before: [], after: [] }
+
   return {
     name: target.name,
     before: async () => null,
@@ -126,7 +129,12 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step<ProxyTar
         },
       }).catch(tellUntouched)
       secondary?.begin(
-        (edge, ended) => place(edge, afters, async () => undefined, { signal: AbortSignal.any([ended, guard.signal]) }),
+        (edge, ended) => {
+          const seen = async (image: ProxyImage) => {
+            onSecondary = image
+          }
+          return place(edge, afters, seen, { signal: AbortSignal.any([ended, guard.signal]) })
+        },
         judgeSecondary && ((edge) => judgeSecondary(edge, afters)),
       )
       return { files }
@@ -136,7 +144,12 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step<ProxyTar
       await putBack(primary, afters, async () => image)
       await secondary?.end()
       await secondary?.make((edge, ended) =>
-        putBack(edge, afters, () => imageOn(target, edge, afters), AbortSignal.any([ended, guard.signal])),
+        putBack(
+          edge,
+          afters,
+          async () => withUntold(await imageOn(target, edge, afters), onSecondary),
+          AbortSignal.any([ended, guard.signal]),
+        ),
       )
     },
   }
@@ -167,6 +180,12 @@ async function imageOn(target: ProxyTarget, edge: Edge, afters: Afters): Promise
     return paths.map((path) => ({ path, hash: hashIn(hashes, path) }))
   }
   return { before: hashesOf(former), after: hashesOf(wanted) }
+}
+
+/** The image with the paths of another one that it does not have. */
+function withUntold({ before, after }: ProxyImage, seen: ProxyImage): ProxyImage {
+  const isUntold = ({ path }: FileHash) => !before.some((file) => file.path === path)
+  return { before: [...before, ...seen.before.filter(isUntold)], after: [...after, ...seen.after.filter(isUntold)] }
 }
 
 function refuseForeign(
