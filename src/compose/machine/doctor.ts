@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { acmeDirectory } from '../../certificates/acme/directory.ts'
 import { certificateInventory } from '../../certificates/stock/inventory.ts'
 import { loadPair } from '../../certificates/stock/pair.ts'
+import { readKeys } from '../../certificates/vault/key-file.ts'
 import type { Config } from '../../config/config.ts'
 import type { Zone } from '../../config/zones.ts'
 import { dnsReader } from '../../dns/reader.ts'
@@ -59,6 +60,7 @@ export function doctorParts(config: Config, clock: Clock = systemClock): DoctorP
       file: store.kind === 'sqlite' ? store.file : undefined,
       version: () => schemaVersion(setting),
       newest: NEWEST_SCHEMA,
+      assertKey: () => void readKeys(config.storeKeyFile),
       isUnverified: setting.kind === 'postgres' && isUnverifiedRemote(setting.url),
     },
     edges,

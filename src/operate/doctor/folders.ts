@@ -69,6 +69,8 @@ export interface ExaminedStore {
   readonly version: () => Promise<number>
   /** The newest schema version that this program knows. */
   readonly newest: number
+  /** Throws if the key of its secrets cannot be used. Makes none. */
+  readonly assertKey: () => void
   /** It is on another machine whose certificate is not checked. */
   readonly isUnverified: boolean
 }
@@ -93,18 +95,30 @@ export function isUnverifiedRemote(url: string): boolean {
 export const isThere = ({ file }: Pick<ExaminedStore, 'file'>): boolean => file === undefined || existsSync(file)
 
 export async function examineStore(store: ExaminedStore): Promise<Finding[]> {
-  const found = await examineAnswer(store)
-  if (!store.isUnverified) return [found]
+  const found = [await examineAnswer(store), ...examineKey(store)]
+  if (!store.isUnverified) return found
   const sentence =
     'PostgreSQL is on another machine, and its certificate is not checked: the connection can be read and changed on the way.'
   return [
-    found,
+    ...found,
     warning(
       'store',
       sentence,
       'Add sslmode=verify-full to the URL of the store, and sslrootcert=FILE for an own authority.',
     ),
   ]
+}
+
+/** A service that cannot read its key does not start. */
+function examineKey({ assertKey }: ExaminedStore): Finding[] {
+  try {
+    assertKey()
+    return []
+  } catch (error) {
+    return [
+      fault('store', `Its key cannot be used: ${reasonOf(error)}`, 'Restore the file storeKeyFile from a backup.'),
+    ]
+  }
 }
 
 async function examineAnswer(store: ExaminedStore): Promise<Finding> {

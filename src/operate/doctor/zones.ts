@@ -80,7 +80,7 @@ async function examineKey(
 ): Promise<Finding[]> {
   if (!provider) {
     return [
-      warning(subject, 'The zone has no key. Its names can be planned, but not applied.', `Set zones.${zone}.tsig.`),
+      fault(subject, 'The zone has no key. Its names can be planned, but not applied.', `Set zones.${zone}.tsig.`),
     ]
   }
   try {

@@ -50,7 +50,13 @@ test('a full disk is told to readyz once for each folder, until there is space',
 test('doctor finds a full disk', async () => {
   const parts = {
     ...{ stateDir, certificateFolders: [], edges: [], agents: [], zones: [], listeners: [], secondary: undefined },
-    store: { file: join(stateDir, 'drawbridge.db'), version: async () => 1, newest: 1, isUnverified: false },
+    store: {
+      file: join(stateDir, 'drawbridge.db'),
+      version: async () => 1,
+      newest: 1,
+      isUnverified: false,
+      assertKey: () => undefined,
+    },
     directory: { read: async () => ({ kind: 'available' }) },
     inventory: { findings: async () => [] },
     now: () => 0,

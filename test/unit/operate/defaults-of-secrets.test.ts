@@ -59,7 +59,13 @@ test.each([
   ['postgres://u@localhost/d?host=/run/postgresql', false],
 ])('%s: doctor warns of its connection: %s', async (url, warned) => {
   expect(isUnverifiedRemote(url)).toBe(warned)
-  const store = { file: undefined, version: async () => 1, newest: 1, isUnverified: isUnverifiedRemote(url) }
+  const store = {
+    file: undefined,
+    version: async () => 1,
+    newest: 1,
+    isUnverified: isUnverifiedRemote(url),
+    assertKey: () => undefined,
+  }
   const found = await examineStore(store)
   expect(found.map(({ status }) => status)).toEqual(warned ? ['ok', 'warning'] : ['ok'])
 })
