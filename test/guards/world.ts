@@ -33,6 +33,15 @@ export const WORLD_GUARDS: readonly Guard[] = [
     filter: 'an accept while the name server is silent',
   },
   {
+    name: 'an undone accept takes its released file off the Secondary',
+    file: 'src/runs/steps/proxy.ts',
+    from: 'withUntold(await imageOn(target, edge, afters), onSecondary)',
+    to: 'withUntold(await imageOn(target, edge, afters), { before: [], after: [] })',
+    breaks: 'The Secondary would serve the host after its removal.',
+    test: WORLD_TEST,
+    filter: 'an accept that is undone leaves its released file',
+  },
+  {
     name: 'a restored store leaves what is newer',
     file: 'src/runs/compare-edge.ts',
     from: 'of > epoch || number > (own',
