@@ -108,9 +108,9 @@ export function configurationListing(folder: string): string[] {
   )
   return [
     base,
-    // The second names say which files this generation has changed, so they differ after an undo.
+    // The second names say which files this generation has changed, so they differ after an undo. So do the runs that are not settled.
     ...listing(join(folder, 'generations', String(number))).filter(
-      (line) => !/^(drawbridge\.conf |\.kept\/)/.test(line),
+      (line) => !/^(drawbridge\.conf |\.kept\/|\.runs )/.test(line),
     ),
   ]
 }
