@@ -1,10 +1,13 @@
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createTlsServer, type ServerOptions } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { TLSSocket } from 'node:tls'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { freePort } from '../../../lab/free-port.ts'
 import { edgeVisitor } from '../../../src/edge/visit/visitor.ts'
@@ -12,7 +15,6 @@ import { systemClock } from '../../../src/primitives/clock.ts'
 import { makeCertificate } from '../../support/edge/openssl.ts'
 import { blockFor } from '../../support/programs/block.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
-import { until } from '../../support/until.ts'
 
 const folder = tempFolder()
 const pem = { certificate: join(folder.path, 'c.pem'), key: join(folder.path, 'k.pem') }
@@ -70,12 +72,19 @@ describe('plainly', () => {
   })
 
   test('a connection that waits does not keep the process from ending', async () => {
-    const { visit } = await web((_request, response) => response.setHeader('content-length', 2).end('ok'))
-    const held = () => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length
-    await until('the connections of other tests are closed', () => held() === 0)
-    await visit('h.lab.test')
-    // The side of the server alone.
-    expect(held()).toBe(1)
+    const server = createServer((_request, response) => response.setHeader('content-length', 2).end('ok'))
+    server.keepAliveTimeout = 600_000
+    const port = await listening(server)
+    const script = `
+      import { edgeVisitor } from '${pathToFileURL(resolve('src/edge/visit/visitor.ts'))}'
+      import { systemClock } from '${pathToFileURL(resolve('src/primitives/clock.ts'))}'
+      const listenAddress = { address: '127.0.0.1', port: ${port} }
+      const answer = await edgeVisitor(60_000, systemClock).visit({ host: 'h.lab.test', path: '/', tls: false, full: false, listenAddress })
+      console.log(answer.kind)`
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
+      timeout: 60_000,
+    })
+    expect(stdout).toBe('answer\n')
   })
 
   test('a connection that was closed meanwhile, or whose body has no end, is replaced', async () => {
