@@ -188,6 +188,7 @@ const OTHERS = [
   'edge converge --confirm-removal --yes',
   'edge --config OUT/edge.yaml --check',
   'edge join --config OUT/edge.yaml',
+  'edge hand-over store_4f1c store_a07b --yes --config OUT/edge.yaml',
   'edge leave --yes --config OUT/edge.yaml',
   'withdraw --show',
   'withdraw --all --yes',
