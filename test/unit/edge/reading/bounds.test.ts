@@ -40,10 +40,10 @@ test('a name on every port of a range is bounded', async () => {
 })
 
 test('patterns that would take for ever do not', async () => {
-  const servers = Array.from({ length: 200 }, (_, i) => `server { listen 80; server_name ~^(a+)+(b|c${i}+)*$; }`)
+  const servers = Array.from({ length: 2_000 }, (_, i) => `server { listen 80; server_name ~^(a+)+(b|c${i}+)*$; }`)
   using files = nginxFiles({ 'nginx.conf': `http {\n${servers.join('\n')}\n}` })
   const map = await files.reader.read()
-  expect(map.answers(`${'a'.repeat(30)}.test`, at)?.how).toBe('default')
+  expect(map.answers('a.test', at)?.how).toBe('default')
   // The work of a question has an end, and what is not decided by then is not guessed.
   expect(map.answers(`${'a'.repeat(240)}.test`, at)?.how).toBe('unknown')
   expect(map.answers('aab', at)).toMatchObject({ how: 'regex', block: { line: 2 } })
