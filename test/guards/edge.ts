@@ -234,6 +234,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
     to: 'cut: CUT === "" ? [{ path: configPath, line, sentence: CUT }] : [] }',
     breaks: 'Names that nginx serves would be missing from the list, and nobody would know.',
     test: 'test/unit/edge/reading/bounds.test.ts',
+    filter: 'wildcards and patterns',
   },
   {
     name: 'places to listen beyond the bound are told',
@@ -242,6 +243,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
     to: '    else if (listen.length < 0)\n',
     breaks: 'Ports of a range would be missing from the list, and nobody would know.',
     test: 'test/unit/edge/reading/bounds.test.ts',
+    filter: 'places to listen',
   },
   {
     name: 'what is not read of an edge is logged',

@@ -180,7 +180,7 @@ export const FENCE_GUARDS: readonly Guard[] = [
     from: '    if (isFenced(fault)) return this.#parts.confirmHeld()\n',
     to: '    if (isFenced(fault)) return\n',
     breaks: 'An instance that was overtaken would undo what the next one does.',
-    test: 'test/integration/runs/recover.test.ts',
+    test: 'test/integration/runs/saga.test.ts',
     filter: 'fenced',
   },
   {

@@ -63,9 +63,17 @@ test('of two stores that claim a new host at the same moment one has it', async 
   expect(fences().of([SHOP])[0]?.store).toBe(winner)
 })
 
+test('a line of another store that comes later, as of a process that has looked before, takes no host away', async () => {
+  await claimed(fence(SHOP, 5, 1, OURS))
+  appendFileSync(join(folder.path, '.fences'), `\n9 1 ${SHOP} ${OTHER};\n`)
+  expect(fences().of([SHOP])).toEqual([fence(SHOP, 5, 1, OURS)])
+  await expect(claimed(fence(SHOP, 9, 1, OTHER))).rejects.toMatchObject(FOREIGN)
+  await claimed(fence(SHOP, 5, 2, OURS))
+})
+
 test('what the file says of stores outlives its writing anew', async () => {
   await claimed(fence(SHOP, 5, 1, OURS), fence(WIKI, 5, 1, OURS))
-  await claimed(fence(SHOP, 7, 1, OURS))
+  await fences().raiseFloor({ store: OURS, epoch: 7 })
   const many = fences(0)
   for (let number = 1; number < 30; number += 1) await many.claim([fence('b.lab.test', 6, number, OTHER)]).record()
   expect(written()).not.toContain('6 1 b.lab.test')

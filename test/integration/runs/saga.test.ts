@@ -1,9 +1,11 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { EdgeFault } from '../../../src/edge/contract.ts'
 import type { JournalEntry } from '../../../src/model/run.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
 import { CRASH_POINTS } from '../../../src/runs/engine/crash-points.ts'
 import { Journal } from '../../../src/runs/engine/journal.ts'
+import { LeaseLost } from '../../../src/runs/engine/lease.ts'
 import { STEP_LIMITS_SECONDS, StepLimit } from '../../../src/runs/engine/limits.ts'
 import { continuesForward } from '../../../src/runs/engine/runs.ts'
 import {
@@ -186,6 +188,21 @@ test('a fault after the verdict undoes nothing', async () => {
   } as const
   await expect(new Saga({ ...parts, crashPoint: () => undefined }).forward()).rejects.toThrow('failed half way')
   expect([world.standing(), world.undone]).toEqual([steps, []])
+})
+
+test('a fenced run whose lease the store does not confirm stops where it is', async () => {
+  const steps = ['dns', 'proxy', 'verify']
+  const world = new FakeWorld(steps, {})
+  world.failNext('proxy', new StepFault('A newer run.', { untouched: true, cause: new EdgeFault('fenced', 'x') }))
+  const { runId } = await newRun(store, 'apply')
+  const saga = new Saga({
+    ...{ action: 'apply', steps: world.steps(steps), limit: new StepLimit(systemClock), clock: systemClock },
+    journal: journalOf({ action: 'apply', world, runId }, [], () => undefined),
+    crashPoint: () => undefined,
+    confirmHeld: () => Promise.reject(new LeaseLost('host')),
+  })
+  await expect(saga.forward()).rejects.toThrow(LeaseLost)
+  expect([world.standing(), world.undone]).toEqual([['dns'], []])
 })
 
 test('the table of crash points lists every point that a saga passes', async () => {
