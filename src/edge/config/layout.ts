@@ -15,6 +15,8 @@ export const FENCES = '.fences'
 export const OUTSIDE_NOTES = '.outside'
 /** Locked by whoever changes the edge. The dot keeps the file out of every include. */
 export const LOCK = '.engine-lock'
+/** Locked by whoever writes fences, together, and by whoever writes their file anew, alone. */
+export const FENCES_LOCK = '.fences-lock'
 /** The test copy of the administrator's main file has this name and a random suffix, in the same folder. */
 export const SHADOW_PREFIX = '.drawbridge-shadow-'
 

@@ -3,20 +3,21 @@ import { closeSync, constants, openSync, renameSync, rmSync, writeFileSync } fro
 import { join } from 'node:path'
 import { escapeText } from '../../model/escape-text.ts'
 import { epochAhead, type HostFence, type StoreFloor } from '../../model/run.ts'
-import { createFile, errorCode, syncFile, syncFolder } from '../../primitives/durable-file.ts'
+import { createFile, errorCode, syncFile, syncFileNow, syncFolder } from '../../primitives/durable-file.ts'
 import { FENCES, isHost, STAGING } from '../config/layout.ts'
 import { EdgeFault } from '../contract.ts'
 import { headerOf, linesFrom, newHeader, statOf, withOpened } from './fence-file.ts'
 import { epochOf, type FenceLine, hasWritableStore, textOfLines } from './fence-lines.ts'
 import { FenceTable, MOST_STORES } from './fence-table.ts'
 import { faultOf, notRegularFile, withEdgeFaults } from './files.ts'
+import { unlessAppending, whileAppending } from './folder-lock.ts'
 
 const { O_APPEND, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants
 
 /** The file is written anew when it has this many lines more than twice the number of hosts. */
 const SPARE_LINES = 1_000
-/** A claim is appended again only when another process has written the file anew at the same time. */
-const MAX_APPENDS = 5
+/** A claim is appended again only when another process has created the file at the same time. */
+const MAX_APPENDS = 2
 
 /** Protects one change against newer runs of its hosts. */
 export interface Claim {
@@ -68,7 +69,7 @@ export class Fences {
     }
     return {
       assertNewest: () => this.#assertNewest(fences),
-      record: () => withEdgeFaults(FENCES, () => this.#record(fences)),
+      record: () => this.#writing(() => this.#record(fences)),
     }
   }
 
@@ -77,7 +78,7 @@ export class Fences {
     const { store, epoch } = floor
     if (!hasWritableStore(floor) || !isNumber(epoch)) throw new Error(`${escapeText(store)} ${epoch} is no floor.`)
     assertNotAhead('this edge', epoch, this.#now())
-    await withEdgeFaults(FENCES, async () => {
+    await this.#writing(async () => {
       this.#readOn()
       const refusal = this.#table.floorRefusal(floor)
       if (refusal !== undefined) throw new EdgeFault('fenced', refusal)
@@ -91,7 +92,7 @@ export class Fences {
   /** Gives hosts to another store, by the word of a person. `hosts`: undefined for all of `from`. Resolves with their names. */
   async handOver(from: string, to: string, hosts?: readonly string[]): Promise<readonly string[]> {
     if (!hasWritableStore({ store: to })) throw new Error(`${escapeText(to)} is not the id of a store.`)
-    return withEdgeFaults(FENCES, async () => {
+    return this.#writing(async () => {
       this.#readOn()
       const own = this.#table.hostsOf(from)
       const given = hosts === undefined ? own : own.filter((host) => hosts.includes(host))
@@ -157,9 +158,18 @@ export class Fences {
       await this.#append(missing.map((fence) => ({ kind: 'fence', fence })))
     }
     await this.#sync()
-    // The claim itself has succeeded. The next one tries again.
-    if (this.#read.lines > 2 * (this.#table.size + this.#ahead.length) + this.#spareLines)
-      await this.#compact().catch(() => undefined)
+  }
+
+  async #writing<T>(work: () => Promise<T>): Promise<T> {
+    return withEdgeFaults(FENCES, async () => {
+      const done = await whileAppending(this.#folder, work)
+      if (this.#isLong()) this.#compact()
+      return done
+    })
+  }
+
+  #isLong(): boolean {
+    return this.#read.lines > 2 * (this.#table.size + this.#ahead.length) + this.#spareLines
   }
 
   /** Reads what was appended since the last call, or everything when the file was written anew. */
@@ -228,26 +238,26 @@ export class Fences {
     await syncFile(descriptor, this.#path).finally(() => closeSync(descriptor))
   }
 
-  /** Keeps one line per host. */
-  async #compact(): Promise<void> {
-    const { header, offset } = this.#read
+  /** Keeps one line per host. What was written before it has succeeded in any case, and the next claim tries again. */
+  #compact(): void {
     const draft = join(this.#folder, STAGING, `fences-${randomBytes(8).toString('hex')}`)
-    await createFile(draft, newHeader() + textOfLines(this.#kept()), 0o600)
     try {
-      const late = withOpened(this.#path, O_RDONLY, (former) => {
-        // Another process may have been faster.
-        if (headerOf(former) !== header) return []
+      unlessAppending(this.#folder, () => {
+        this.#readOn()
+        if (!this.#isLong()) return
+        writeFileSync(draft, newHeader() + textOfLines(this.#kept()), { flag: 'wx', mode: 0o600 })
+        syncNow(draft)
         renameSync(draft, this.#path)
-        // Another process may have appended to the former file until now.
-        return linesFrom(former, offset).lines
+        // Before anyone appends to it: after a power loss the former file would be back without his claim.
+        syncNow(this.#folder)
       })
-      if (late.length > 0) await this.#append(late)
-      await Promise.all([this.#sync(), syncFolder(this.#folder)])
-    } finally {
+    } catch {
       rmSync(draft, { force: true })
     }
   }
 }
+
+const syncNow = (path: string): void => withOpened(path, O_RDONLY, (descriptor) => syncFileNow(descriptor, path))
 
 /** How far the file was read, and what identifies it: the system may give the number of a removed inode to a new file. */
 const NOTHING_READ = { ino: 0, size: 0, ctimeMs: 0, header: '', offset: 0, lines: 0 }

@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { errorCode } from '../../primitives/durable-file.ts'
-import { LOCK } from '../config/layout.ts'
+import { FENCES_LOCK, LOCK } from '../config/layout.ts'
 import { EdgeFault } from '../contract.ts'
 import { faultOf } from './files.ts'
 
@@ -31,8 +31,7 @@ export function ownFolder(folder: string): () => void {
 export async function whileUnowned<T>(folder: string, server: string, work: () => Promise<T>): Promise<T> {
   const database = opened(folder)
   try {
-    database.exec('BEGIN')
-    database.prepare('SELECT count(*) FROM sqlite_master').get()
+    share(database)
     return await work()
   } catch (error) {
     if (!isBusy(error)) throw error
@@ -40,6 +39,40 @@ export async function whileUnowned<T>(folder: string, server: string, work: () =
       'unavailable',
       `Edge ${server} belongs to an agent (${holderOf(folder)}). Set edges.${server}.agent in the configuration, or stop the agent.`,
     )
+  } finally {
+    database.close()
+  }
+}
+
+/** How long a claim waits for the process that writes the fences anew. That takes milliseconds. */
+const REWRITE_MS = 5_000
+
+/** Runs `work` while nobody writes the fences anew. Any number of processes append to them at the same time. */
+export async function whileAppending<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  const database = opened(folder, FENCES_LOCK)
+  try {
+    database.pragma(`busy_timeout = ${REWRITE_MS}`)
+    share(database)
+    return await work()
+  } catch (error) {
+    if (!isBusy(error)) throw error
+    throw new EdgeFault(
+      'write_failed',
+      `${join(folder, FENCES_LOCK)} is held by another process for more than ${REWRITE_MS / 1_000} s.`,
+    )
+  } finally {
+    database.close()
+  }
+}
+
+/** Runs `work`, which must not wait for anything, if nobody appends fences at this moment. */
+export function unlessAppending(folder: string, work: () => void): void {
+  const database = opened(folder, FENCES_LOCK)
+  try {
+    database.exec('BEGIN EXCLUSIVE')
+    work()
+  } catch (error) {
+    if (!isBusy(error)) throw error
   } finally {
     database.close()
   }
@@ -55,8 +88,13 @@ function make(folder: string): void {
   }
 }
 
-function opened(folder: string): Database.Database {
-  const file = join(folder, LOCK)
+function share(database: Database.Database): void {
+  database.exec('BEGIN')
+  database.prepare('SELECT count(*) FROM sqlite_master').get()
+}
+
+function opened(folder: string, name = LOCK): Database.Database {
+  const file = join(folder, name)
   try {
     const database = new Database(file, { timeout: 0 })
     chmodSync(file, 0o600)
@@ -67,7 +105,7 @@ function opened(folder: string): Database.Database {
           'write_failed',
           `${file} could not be opened (${error.code}). It takes the right to write in that folder.`,
         )
-      : faultOf(LOCK, error)
+      : faultOf(name, error)
   }
 }
 

@@ -10,11 +10,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { EdgeFault, type EdgeProposal, isFenced } from '../../../src/edge/contract.ts'
 import { Fences } from '../../../src/edge/files/fences.ts'
+import { whileAppending } from '../../../src/edge/files/folder-lock.ts'
 import type { HostFence } from '../../../src/model/run.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
 import { whenAt } from '../../support/edge/edge.ts'
@@ -124,16 +124,14 @@ describe('the fences of an edge', () => {
     await expect(claimed(fences, fence(8))).rejects.toMatchObject(FENCED)
   })
 
-  test('lose nothing that another process appends while the file is written anew', async () => {
+  test('are not written anew while another process appends to them', async () => {
     const fences = new Fences(folder.path, { ...systemClock, spareLines: 0 })
-    for (const number of [1, 2]) await claimed(fences, fence(number))
-    const compacting = claimed(fences, fence(3))
-    while (readdirSync(path('.staging')).length === 0) await setImmediate()
-    appendFileSync(fencesFile(), '\n1 50 late.lab.test;\n')
-    await compacting
-    expect(linesWritten()).toEqual([`1 3 ${HOST};`, '1 50 late.lab.test;'])
-    for (const reader of [fences, new Fences(folder.path, systemClock)])
-      await expect(claimed(reader, fence(49, 1, 'late.lab.test'))).rejects.toMatchObject({ kind: 'fenced' })
+    await whileAppending(folder.path, async () => {
+      for (const number of [1, 2, 3]) await claimed(fences, fence(number))
+      expect(linesWritten()).toHaveLength(3)
+    })
+    await claimed(fences, fence(4))
+    expect(linesWritten()).toEqual([`1 4 ${HOST};`])
   })
 
   test('survive a line that a crash cut off at any place', async () => {
