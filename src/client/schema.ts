@@ -1022,10 +1022,15 @@ export interface components {
             /** @enum {string} */
             part: "entry" | "record" | "mark" | "certificate";
             /**
-             * @description The path of a file, the name and type of a record, or `served` for the certificate that is shown.
-             * @example hosts/hello.lab.test.conf
+             * @description The name of a file, the name and type of a record, or `served` for the certificate that is shown.
+             * @example entries/hello.lab.test
              */
             field: string;
+            /**
+             * @description For a file of an edge: the file on its disk that has this part. It may have parts of other hosts, too.
+             * @example /etc/nginx/drawbridge/current/backends/05.map
+             */
+            path?: string;
             expected: string;
             /** @description `missing`, or what was found instead. Never a line of a file. */
             found: string;

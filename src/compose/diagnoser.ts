@@ -7,7 +7,8 @@ import { filesToCompare } from '../diagnose/drift.ts'
 import { addressesOf } from '../dns/addresses.ts'
 import { readSets } from '../dns/read-back.ts'
 import { dnsReader } from '../dns/reader.ts'
-import { isCertificateFile } from '../edge/config/layout.ts'
+import { mainPlaceOf } from '../edge/config/gathered.ts'
+import { CURRENT, isCertificateFile, isOutside, placeOf } from '../edge/config/layout.ts'
 import type { Board } from '../monitor/board.ts'
 import { factsOf } from '../monitor/judge.ts'
 import type { PlanSettings } from '../plan/settings.ts'
@@ -108,6 +109,8 @@ export function composeDrift(
       findPlan: (planId) => store.findPlan(planId),
     },
     view: edges.get(config.servers.primary)?.view,
+    secondaryView: config.servers.secondary === undefined ? undefined : edges.get(config.servers.secondary)?.view,
+    pathBeside,
     onSecondary,
     hasCertificate: async (fingerprint) => (await inventory.withFingerprint(fingerprint)) !== undefined,
     isCertificateFile,
@@ -115,4 +118,9 @@ export function composeDrift(
     readSets,
   }
   return (planId) => findDrift(parts, planId)
+}
+
+function pathBeside(entryPath: string, name: string): string {
+  const folder = entryPath.slice(0, entryPath.lastIndexOf(`/${CURRENT}/`))
+  return placeOf(folder, isOutside(name) ? name : `${CURRENT}/${mainPlaceOf(name).file}`)
 }

@@ -4,8 +4,10 @@ import type { FileHash, Receipt, ZoneRecord } from '../model/receipt.ts'
 /** One difference between an applied plan and the world. Never holds a line of a file. */
 export interface Difference {
   readonly part: 'entry' | 'record' | 'mark' | 'certificate'
-  /** The path of a file, the name and type of a record, or `served` for the certificate that the Primary shows. */
+  /** The name of a file in the receipt, the name and type of a record, or `served` for the certificate that the Primary shows. */
   readonly field: string
+  /** For a file of an edge: the absolute path of the file on its disk that has this part. Absent if the edge does not tell it. */
+  readonly path?: string
   readonly expected: string
   readonly found: string
   /** Whether a repair would overwrite something that was changed outside Drawbridge. */

@@ -147,6 +147,7 @@ export const DriftShape = z.looseObject({
     z.looseObject({
       part: z.string().describe('entry, record, mark or certificate'),
       field: z.string(),
+      path: z.string().optional().describe('The file on the disk of the edge that has this part'),
       expected: z.string(),
       found: z.string(),
       overwrite: z.boolean().describe('True: it was changed outside Drawbridge, and a repair would overwrite it'),

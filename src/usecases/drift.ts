@@ -12,6 +12,10 @@ export interface DriftParts {
   readonly store: Pick<ExposureStore, 'findExposure'> & Pick<PlanStore, 'findPlan'>
   /** Undefined when the Primary's edge is not on this machine. */
   readonly view: EdgeView | undefined
+  /** The view of the Secondary. Undefined where there is none. */
+  readonly secondaryView: Pick<EdgeView, 'whereIs'> | undefined
+  /** The absolute path of the file on disk that has a file of the receipt, by the path of an entry on the same edge. */
+  readonly pathBeside: (entryPath: string, name: string) => string
   /** Undefined where there is no Secondary on this machine, or it cannot be read. */
   readonly onSecondary: (plan: Plan, receipt: Receipt) => Promise<SeenOnSecondary | undefined>
   /** Whether a certificate and its key are in one of the folders. */
@@ -43,10 +47,29 @@ export async function findDrift(parts: DriftParts, planId: string): Promise<read
   ])
   const { host } = plan
   const { isCertificateFile } = parts
-  return [
+  const found = [
     ...differences({ host, receipt, records: applied }, { files, records, served, isInStock }, isCertificateFile),
     ...(secondary ? secondaryDifferences(secondary, isCertificateFile) : []),
   ]
+  const names = new Set([...receipt.files, ...(secondary?.expected ?? [])].map(({ path }) => path))
+  return withPaths(parts, host, names, found)
+}
+
+/** A person looks for a file by its path on disk: the names of a receipt are no files there. */
+async function withPaths(
+  { view, secondaryView, pathBeside }: DriftParts,
+  host: string,
+  names: ReadonlySet<string>,
+  found: readonly Difference[],
+): Promise<readonly Difference[]> {
+  if (!found.some(({ field }) => names.has(field))) return found
+  const entryOn = async (edge: typeof secondaryView) => (await edge?.whereIs(host).catch(() => undefined))?.path
+  const [primary, secondary] = await Promise.all([entryOn(view), entryOn(secondaryView)])
+  return found.map((difference) => {
+    const entry = difference.server === undefined ? primary : secondary
+    if (entry === undefined || !names.has(difference.field)) return difference
+    return { ...difference, path: pathBeside(entry, difference.field) }
+  })
 }
 
 /** Everything at the names of the applied records. */

@@ -89,11 +89,11 @@ export const driftLines = (drifts: readonly Compared[], screen: Screen): string[
   )
 
 function differenceLines(difference: Drift['differences'][number], screen: Screen) {
-  const { part, field, expected, found, overwrite, server } = difference
+  const { part, field, path = field, expected, found, overwrite, server } = difference
   const where = server === undefined ? '' : ` on edge ${server}`
   const by = overwrite ? ' (changed outside Drawbridge)' : ''
   return [
-    ...hanging('  ', 4, `${part} ${field}${where}${by}`, screen.columns),
+    ...hanging('  ', 4, `${part} ${path}${where}${by}`, screen.columns),
     ...hanging('    expected ', 13, shortHash(expected), screen.columns),
     ...hanging('    found    ', 13, shortHash(found), screen.columns),
   ]

@@ -174,9 +174,16 @@ const DifferenceBody = Type.Object(
   {
     part: oneOf(['entry', 'record', 'mark', 'certificate']),
     field: Type.String({
-      description: 'The path of a file, the name and type of a record, or `served` for the certificate that is shown.',
-      examples: ['hosts/hello.lab.test.conf'],
+      description: 'The name of a file, the name and type of a record, or `served` for the certificate that is shown.',
+      examples: ['entries/hello.lab.test'],
     }),
+    path: Type.Optional(
+      Type.String({
+        description:
+          'For a file of an edge: the file on its disk that has this part. It may have parts of other hosts, too.',
+        examples: ['/etc/nginx/drawbridge/current/backends/05.map'],
+      }),
+    ),
     expected: Type.String(),
     found: Type.String({ description: '`missing`, or what was found instead. Never a line of a file.' }),
     overwrite: Type.Boolean({

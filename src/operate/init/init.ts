@@ -34,7 +34,7 @@ interface NewFile {
 interface Work {
   readonly found: FoundNginx
   readonly nginx: NginxPlace
-  readonly zone: { readonly name: string; readonly keyName: string; readonly secret: string }
+  readonly zone: Pick<ZoneKey, 'name' | 'keyName' | 'secret' | 'isNew'>
   readonly files: readonly NewFile[]
   /** The lines that say what is there already. */
   readonly standing: readonly string[]
@@ -61,7 +61,7 @@ export async function init(options: InitOptions, parts: InitParts, screen: Scree
     return screen.print(...nextLines(work, options))
   }
   screen.print(...work.files.flatMap(fileLines))
-  if (options.dryRun) return screen.print('', ...keyHelp(work), '', 'Dry run: nothing was written.')
+  if (options.dryRun) return screen.print(...dryKeyHelp(work), '', 'Dry run: nothing was written.')
   await confirm({ question: 'Write these files and reload nginx?', action: 'write them', yes: options.yes })
   const takeBack = await writeFiles(work, parts)
   const host = `drawbridge-rehearsal.${work.zone.name}`
@@ -78,6 +78,15 @@ export async function init(options: InitOptions, parts: InitParts, screen: Scree
 
 const keyHelp = ({ zone, needsKey, nginx }: Work): string[] =>
   needsKey ? ['', ...renderKeyHelp({ zone: zone.name, ...zone, types: GRANTED_TYPES, address: nginx.address })] : []
+
+/** A new secret is made by the call that writes it: one that is shown here would never be used. */
+const dryKeyHelp = (work: Work): string[] =>
+  work.zone.isNew
+    ? [
+        '',
+        `The key is made when the files are written. init then prints what to add to the DNS server of ${work.zone.name}.`,
+      ]
+    : keyHelp(work)
 
 function nextLines({ hasUnits, zone, backend }: Work, { config, agent }: InitOptions): string[] {
   const up = `drawbridge up app.${zone.name} --server ${backend} --port 3000`

@@ -50,7 +50,10 @@ test('a hand edit on the Secondary is drift of the host, shown everywhere, and a
     expect.objectContaining({ part: 'entry', field: `entries/${HOST}`, server: '73', overwrite: true }),
   ])
   const shown = await command(['diff', HOST, '--url', lab.description.inside])
-  expect([shown.code, shown.stdout]).toEqual([1, expect.stringContaining(`entries/${HOST} on edge 73`)])
+  expect([shown.code, shown.stdout]).toEqual([
+    1,
+    expect.stringContaining(`entry ${entryFile(secondary(), HOST)} on edge 73`),
+  ])
   await untilStatusSays('differs')
   expect((await rowOf()).badge).toBe('RUNNING')
 

@@ -100,6 +100,9 @@ describe('on the nginx that Debian installs', () => {
     expect(dry.stdout).toContain(`Drawbridge listens on *:${at.ports.http} beside the servers there.`)
     expect(dry.stdout).toContain(`Drawbridge listens on ${at.address}:${at.ports.https}, where nobody else listens`)
     expect(dry.stdout).toContain(`+\tinclude ${at.folder}/*.conf;`)
+    expect(dry.stdout).toContain('The key is made when the files are written.')
+    // A secret that nobody will use must not be pasted anywhere.
+    expect(dry.stdout).not.toMatch(/[A-Za-z0-9+/]{43}=/)
     expect(dry.stdout).toContain('Dry run: nothing was written.')
     expect(everything(at)).toEqual(before)
 
