@@ -64,6 +64,7 @@ export type Assembly = Service &
     readonly runs: Runs
     readonly converge: Converge
     readonly withdrawal: WithdrawParts['withdrawal']
+    readonly stepsToRepair: ReturnType<typeof composeStepsToRepair>
     readonly hooks: readonly Hook[]
     readonly webhookReport: () => Promise<readonly WebhookReport[]>
     readonly instance: string
@@ -128,6 +129,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     trail,
     now,
   })
+  const stepsToRepair = composeStepsToRepair(config, store, parts)
   const exposer = new Exposer({
     settings,
     plans,
@@ -137,7 +139,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     runs,
     publish,
     renewals,
-    stepsToRepair: composeStepsToRepair(config, store, parts),
+    stepsToRepair,
     reportCertificate: (host, validity) => monitor.reportCertificate(host, validity),
     assertAdopting: () => planner.assertAdopting(),
     assertEquipped: (zone) => assertEquipped(parts, zone),
@@ -197,6 +199,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     store,
     runs,
     converge,
+    stepsToRepair,
     withdrawal: {
       refusal: () => reach.refusal(),
       begin: async (planId, action) => (await exposer.withdraw(planId, action)).result,

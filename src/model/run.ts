@@ -58,6 +58,15 @@ export interface JournalEntry {
   readonly detail?: string | undefined
 }
 
+/**
+ * The image of the entry with which a restore blocks a run. The backup has its journal only up to then: the run may have gone on, or
+ * may have been resolved, in the former store.
+ */
+export const LEFT_OPEN = { leftOpen: true } as const
+
+export const isLeftOpen = (entries: readonly JournalEntry[]): boolean =>
+  entries.some(({ image }) => typeof image === 'object' && image !== null && 'leftOpen' in image)
+
 /** The `actor` of work that the service starts, and of commands on the server. */
 export const SERVICE_ACTOR = 'drawbridge'
 export const CONSOLE_ACTOR = 'console'
@@ -160,7 +169,7 @@ export interface RunTask {
   readonly removes?: readonly string[]
   /** The plan of each entry that goes, by host: what another plan has put there since then stays. */
   readonly removedPlans?: Readonly<Record<string, string>>
-  /** The blocked run whose books an accept closes. */
+  /** The blocked run that a person ends by this one. */
   readonly resolves?: string
   /** Another instance than the one that has the caller executes the run. Its end is journalled for that one. */
   readonly handedOver?: boolean

@@ -56,9 +56,11 @@ async function restore(runId: string, options: RestoreOptions, machine: Machine)
   })
 }
 
-interface ResolveOptions {
+interface ResolveOptions extends Configured {
   readonly show?: boolean
   readonly accept?: boolean
+  readonly repair?: boolean
+  readonly remove?: boolean
 }
 
 export function addResolve(program: Command, machine: Machine): void {
@@ -66,19 +68,30 @@ export function addResolve(program: Command, machine: Machine): void {
     .description('show what a blocked plan has left, and finish its rollback')
     .option('--show', 'only show what is left')
     .option('--accept', 'finish nothing: leave everything as it is, and stop managing the host')
-    .action(async (planId: string, { config, show, accept, json }: Configured & ResolveOptions) =>
-      withOperations(await configIn(config), machine, async (operate) => {
-        const left = await operate('leftOvers', { planId })
-        const standing = left.map(({ step, detail }) => `Left: ${step}${detail ? ` (${detail})` : ''}`)
-        if (show) return print({ body: { planId, left, resolved: false }, lines: () => standing }, json)
-        const { host, released } = await operate('resolve', { planId, accept: accept === true })
-        const sentence = accept
-          ? `${host} stays as it is and is not managed any more.${released ? ` Its configuration is in ${released}.` : ''}`
-          : `The rollback of ${host} is finished. The host is no longer blocked.`
-        print({ body: { planId, left, resolved: true }, lines: () => [...standing, sentence] }, json)
-      }),
-    )
+    .option('--repair', 'after a restore: serve the host as it was before the run')
+    .option('--remove', 'after a restore: take the host off the air')
+    .action((planId: string, options: ResolveOptions) => resolve(planId, options, machine))
   withExample(withJson(command), 'drawbridge resolve plan_4c7p… --config /etc/drawbridge/drawbridge.yaml --show')
+}
+
+async function resolve(planId: string, options: ResolveOptions, machine: Machine): Promise<void> {
+  const { config, json, show } = options
+  const given = (['accept', 'repair', 'remove'] as const).filter((decision) => options[decision])
+  if (given.length > 1) throw new UsageError(`Pass only one of --${given.join(' and --')}.`)
+  const [by = 'undo'] = given
+  await withOperations(await configIn(config), machine, async (operate) => {
+    const left = await operate('leftOvers', { planId })
+    const standing = left.map(({ step, detail }) => `Left: ${step}${detail ? ` (${detail})` : ''}`)
+    if (show) return print({ body: { planId, left, resolved: false }, lines: () => standing }, json)
+    const { host, released } = await operate('resolve', { planId, by })
+    const sentences = {
+      undo: `The rollback of ${host} is finished. The host is no longer blocked.`,
+      accept: `${host} stays as it is and is not managed any more.${released ? ` Its configuration is in ${released}.` : ''}`,
+      repair: `${host} is served as it was before the run. The host is no longer blocked.`,
+      remove: `${host} is off the air: its records and its entries on the edges are removed.`,
+    }
+    print({ body: { planId, left, resolved: true }, lines: () => [...standing, sentences[by]] }, json)
+  })
 }
 
 interface ConvergeOptions extends Configured {

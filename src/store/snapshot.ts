@@ -1,4 +1,5 @@
 import { Kysely } from 'kysely'
+import { LEFT_OPEN } from '../model/run.ts'
 import { type Engine, UnusableStore } from './dialects/engine.ts'
 import { assertNewest, MIGRATIONS, migrate, versionOf } from './migrations.ts'
 import type { CopyReport, RowPage, SnapshotContent, SnapshotHead, StoreSnapshot } from './ports/copy.ts'
@@ -87,15 +88,20 @@ async function beginReconcile(db: Kysely<Schema>, now: number): Promise<void> {
   })
 }
 
-const LEFT_OPEN =
-  'The backup was made while this run was under way. The former store may have ended it since, so nothing was done about it.'
+const NOT_SETTLED =
+  'The backup was made while this run was not settled. The former store may have ended it since, so nothing was done about it.'
 
 /**
- * Nobody can tell what became of a run that was under way when the backup was made: its hosts are blocked until a person decides. A
- * converge of that time is given up: the next one compares again.
+ * Nobody can tell what became of a run that was under way when the backup was made: its hosts are blocked until a person decides. The
+ * same holds for a run that was blocked then. A converge of that time is given up: the next one compares again.
  */
 async function blockUnfinished(writing: Kysely<Schema>, now: number): Promise<void> {
-  const open = await writing.selectFrom('runs').selectAll().where('state', '=', 'running').execute()
+  const claimed = writing.selectFrom('exposures').select('run_id').where('run_id', 'is not', null)
+  const open = await writing
+    .selectFrom('runs')
+    .selectAll()
+    .where((eb) => eb.or([eb('state', '=', 'running'), eb('run_id', 'in', claimed)]))
+    .execute()
   for (const { run_id, plan_id, host, action, entries } of open) {
     const isGivenUp = action === 'converge'
     const state = isGivenUp ? 'rolled_back' : 'blocked'
@@ -117,15 +123,11 @@ async function blockUnfinished(writing: Kysely<Schema>, now: number): Promise<vo
       .where('run_id', '=', run_id)
       .orderBy('seq', 'desc')
       .executeTakeFirst()
-    if (!last || last.step === 'run') continue
-    const content = JSON.stringify({ detail: LEFT_OPEN })
-    const entry = { run_id, seq: entries + 1, at: now, step: last.step, mark: 'undo_failed', content } as const
+    const content = JSON.stringify({ image: LEFT_OPEN, detail: NOT_SETTLED })
+    const seq = entries + 1
+    const entry = { run_id, seq, at: now, step: last?.step ?? 'run', mark: 'undo_failed', content } as const
     await writing.insertInto('journal').values(entry).execute()
-    await writing
-      .updateTable('runs')
-      .set({ entries: entries + 1 })
-      .where('run_id', '=', run_id)
-      .execute()
+    await writing.updateTable('runs').set({ entries: seq }).where('run_id', '=', run_id).execute()
   }
 }
 

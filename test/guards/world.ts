@@ -33,6 +33,15 @@ export const WORLD_GUARDS: readonly Guard[] = [
     filter: 'an accept while the name server is silent',
   },
   {
+    name: 'a run that a restore has blocked is not undone by its old journal',
+    file: 'src/runs/engine/resolve.ts',
+    from: '    if (isLeftOpen(old)) return anew(await renewAgain(blocked, taskIn(old), session), taken, session)\n',
+    to: '',
+    breaks: 'A resolve would undo the part of the run that the backup knows, and leave a name without its entry.',
+    test: WORLD_TEST,
+    filter: 'the resolve of an apply that was under way',
+  },
+  {
     name: 'an undone accept takes its released file off the Secondary',
     file: 'src/runs/steps/proxy.ts',
     from: 'withUntold(await imageOn(target, edge, afters), onSecondary)',

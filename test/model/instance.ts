@@ -7,7 +7,7 @@ import type { PlanSettings } from '../../src/plan/settings.ts'
 import { begin } from '../../src/runs/engine/begin.ts'
 import type { RunResult } from '../../src/runs/engine/ending.ts'
 import { recover } from '../../src/runs/engine/recover.ts'
-import { acceptBlocked, resolve } from '../../src/runs/engine/resolve.ts'
+import { resolve } from '../../src/runs/engine/resolve.ts'
 import { type Carried, Runs } from '../../src/runs/engine/runs.ts'
 import type { Step } from '../../src/runs/engine/step.ts'
 import { createLog } from '../../src/runtime/log.ts'
@@ -79,11 +79,12 @@ export class Instance {
 
   /** `accepts`: leaves everything as it stands instead of undoing it. */
   resolve(planId: string, accepts: boolean, stop?: Stop): Operation<Answer> {
-    return this.#operation(stop, () => (accepts ? acceptBlocked : resolve)(planId, this.#engine))
+    return this.#operation(stop, () => resolve(planId, accepts ? 'accept' : 'undo', this.#engine))
   }
 
   get #engine() {
-    return { store: this.#store, runs: this.#runs, instance: this.process.instance, clock: this.#clock }
+    const { instance } = this.process
+    return { store: this.#store, runs: this.#runs, instance, clock: this.#clock, stepsToRepair: async () => [] }
   }
 
   readonly #now = (): number => {

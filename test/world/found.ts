@@ -42,6 +42,14 @@ export const FOUND: readonly Found[] = [
       { do: 'remove', by: 'a', host: 'two', thenMs: 6_000 },
     ],
   },
+  {
+    name: 'the resolve of an apply that was under way in the backup takes its entry and leaves its name',
+    history: [
+      { do: 'apply', by: 'a', host: 'one', thenMs: 21 },
+      { do: 'backup', thenMs: 10 },
+      { do: 'restore', keepsFormer: false, thenMs: 25_000 },
+    ],
+  },
 ]
 
 /** Histories that break a promise without one of the repairs of a stalled name server, a Secondary that was away, or a restore. */

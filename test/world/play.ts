@@ -20,6 +20,7 @@ interface Asked {
 }
 
 const START_MS = 1_000
+const DECISIONS = ['accept', 'repair', 'remove'] as const
 /** Longer than a lease. */
 const SETTLE_MS = 35_000
 /** After this time everything that was begun has ended: the limits of all steps have run out. */
@@ -96,20 +97,31 @@ class Play {
     }
   }
 
-  /** A blocked host says so, and a person can end that. */
+  /** A blocked host says so, and a person can end that: then it is wholly on the air, wholly off it, or not ours. */
   async #assertResolvable(service: Service): Promise<void> {
     for (const { runId, host } of await this.#world.exposures()) {
       const blocked = runId === undefined ? undefined : await this.#world.store.findRun(runId)
       if (!blocked) continue
-      const { restored } = this.#world
-      restored?.asked.add(nameOf(host))
-      // What a run did that was under way when the backup was made is in no journal, so it is left as it stands.
-      const answer = await this.#within(service.resolve(blocked.planId, restored !== undefined), 'resolve')
-      if (answer.kind !== 'rolled_back' && answer.kind !== 'succeeded')
+      this.#world.restored?.decided.add(nameOf(host))
+      const answer = await this.#resolve(service, blocked.planId)
+      this.lines.push(`resolve of ${host}: ${JSON.stringify(answer)}`)
+      if (answer?.kind !== 'rolled_back' && answer?.kind !== 'succeeded')
         throw new PromiseBroken('a blocked host can be resolved', `${host}: ${JSON.stringify(answer)}`)
     }
     await this.#within(service.perform('converge'), 'converge')
     await assertPromises(this.#world)
+  }
+
+  /** Where the rollback is refused, a person decides otherwise. */
+  async #resolve(service: Service, planId: string): Promise<Answer | undefined> {
+    const first = this.lines.length % DECISIONS.length
+    const decisions = ['undo', ...DECISIONS.slice(first), ...DECISIONS.slice(0, first)] as const
+    let answer: Answer | undefined
+    for (const by of decisions) {
+      answer = await this.#within(service.resolve(planId, by), `resolve by ${by}`)
+      if (answer.kind !== 'refused') return answer
+    }
+    return answer
   }
 
   async #within<T>(work: Promise<T>, what: string): Promise<T> {

@@ -48,9 +48,9 @@ function assertEnded({ host, runs, exposure }: Told): void {
     throw new PromiseBroken('only a blocked run keeps its host', `${claimant?.action} is ${claimant?.state}`)
 }
 
-/** A restored store knows only what no run has changed since the backup. */
-const isKnownSince = ({ unchanged, asked }: Restored, name: HostName): boolean =>
-  unchanged.has(name) && !asked.has(name)
+/** A restored store knows only what no run has changed since the backup, and what a person has decided. */
+const isKnownSince = ({ unchanged, asked, decided }: Restored, name: HostName): boolean =>
+  decided.has(name) || (unchanged.has(name) && !asked.has(name))
 
 /** A host that is newer than the store stays as it was until somebody asks for it: it neither comes back nor goes off the air. */
 function assertUntouched(world: World, { stood, asked, isFormerOnSecondary }: Restored, name: HostName): void {

@@ -12,7 +12,7 @@ import type { Converge } from '../../src/runs/converge.ts'
 import { EdgePreparation } from '../../src/runs/edge-preparation.ts'
 import { sharedDuty } from '../../src/runs/engine/duty.ts'
 import type { RunResult } from '../../src/runs/engine/ending.ts'
-import { acceptBlocked, resolve } from '../../src/runs/engine/resolve.ts'
+import { type Resolution, resolve } from '../../src/runs/engine/resolve.ts'
 import type { Runs } from '../../src/runs/engine/runs.ts'
 import { housekeeping } from '../../src/runs/housekeeping.ts'
 import { startLoops } from '../../src/runs/loops.ts'
@@ -107,6 +107,7 @@ export class Service {
   readonly #converge: Converge
   readonly #housekeeping: ReturnType<typeof housekeeping>
   readonly #trail: AuditTrail
+  readonly #stepsToRepair: ReturnType<typeof composeStepsToRepair>
 
   constructor(process: Process, { stateDir, store: shared, edges, nameServer }: Surroundings) {
     const { clock, name: instance } = process
@@ -134,12 +135,13 @@ export class Service {
     this.#store = store
     this.#runs = runs
     this.#trail = trail
+    this.#stepsToRepair = composeStepsToRepair(config, store, parts)
     this.#converge = composeConverge(parts, { ...common, runs })
     this.#exposer = new Exposer({
       ...{ settings: SETTINGS, plans, store, trail, admission: ADMISSION, runs, instance, clock, renewals: undefined },
       assertAdopting: () => undefined,
       publish: (_host, commit) => commit(),
-      stepsToRepair: composeStepsToRepair(config, store, parts),
+      stepsToRepair: this.#stepsToRepair,
       reportCertificate: () => undefined,
       assertEquipped: (zone) => assertEquipped(parts, zone),
       place: () => reach.place(),
@@ -171,10 +173,10 @@ export class Service {
     })
   }
 
-  resolve(planId: string, accepts: boolean): Promise<Answer> {
+  resolve(planId: string, by: Resolution): Promise<Answer> {
     const { name: instance, clock } = this.process
-    const engine = { store: this.#store, runs: this.#runs, instance, clock }
-    return this.#answered(() => (accepts ? acceptBlocked : resolve)(planId, engine))
+    const engine = { store: this.#store, runs: this.#runs, instance, clock, stepsToRepair: this.#stepsToRepair }
+    return this.#answered(() => resolve(planId, by, engine))
   }
 
   perform: ReturnType<typeof housekeeping>['perform'] = (name) => this.#housekeeping.perform(name)

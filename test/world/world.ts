@@ -30,6 +30,8 @@ export interface Restored {
   readonly unchanged: ReadonlySet<HostName>
   /** Hosts that somebody has asked for since. */
   readonly asked: Set<HostName>
+  /** Blocked hosts that a person has decided about since. */
+  readonly decided: Set<HostName>
   /** The Secondary was away, and the former store goes on. */
   readonly isFormerOnSecondary: boolean
 }
@@ -111,7 +113,7 @@ export class World {
     const known = await this.#newestRuns()
     const unchanged = new Set(HOSTS.filter((name) => known.get(name) === newest.get(name)))
     const isFormerOnSecondary = keepsFormer && this.secondary.isAway
-    this.restored = { stood, unchanged, asked: new Set(), isFormerOnSecondary }
+    this.restored = { stood, unchanged, asked: new Set(), decided: new Set(), isFormerOnSecondary }
     this.backup = undefined
     this.dangling.splice(0)
   }

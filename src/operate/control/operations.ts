@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { Fault, sentenceOf } from '../../model/errors.ts'
-import { acceptBlocked, leftOvers, resolve } from '../../runs/engine/resolve.ts'
+import { leftOvers, resolve } from '../../runs/engine/resolve.ts'
 import { type Difference, previewRestore, restoreBackup } from '../backups.ts'
 import { confirmRemoval, toConfirm } from '../converge.ts'
 import type { MachineParts } from '../machine.ts'
@@ -29,6 +29,7 @@ const operation = <Args, Result>(args: z.ZodType<Args>, perform: Perform<Args, R
 
 const id = z.string().max(200)
 const nothing = z.strictObject({})
+const RESOLUTION = z.enum(['undo', 'accept', 'repair', 'remove'])
 
 /** `seen` stands for what a person has confirmed. If it is not so any more, nothing is done. */
 const OPERATIONS = {
@@ -47,11 +48,11 @@ const OPERATIONS = {
   leftOvers: operation(z.strictObject({ planId: id }), async ({ planId }, { store }) =>
     (await leftOvers(store, planId)).map(({ step, detail }) => ({ step, detail: detail ?? null })),
   ),
-  resolve: operation(z.strictObject({ planId: id, accept: z.boolean() }), async ({ planId, accept }, parts) => {
-    const { outcome, run, afters } = await (accept ? acceptBlocked : resolve)(planId, parts)
+  resolve: operation(z.strictObject({ planId: id, by: RESOLUTION }), async ({ planId, by }, parts) => {
+    const { outcome, run, afters } = await resolve(planId, by, parts)
     const stuck = outcome.kind === 'blocked' ? outcome.rollback.at(-1) : undefined
     if (stuck) throw new Fault(`The plan is still blocked at ${stuck.name}: ${stuck.detail}`)
-    if (accept && outcome.kind !== 'succeeded')
+    if (by !== 'undo' && outcome.kind !== 'succeeded')
       throw new Fault(`The plan is still blocked: ${sentenceOf(outcome.fault)}`)
     return { host: run.host, released: afters.proxy?.released ?? null }
   }),

@@ -7,7 +7,7 @@ import {
   renewedReceipt,
   rewrittenReceipt,
 } from '../../model/receipt.ts'
-import { hostOfLease, type RunTask } from '../../model/run.ts'
+import { hostOfLease, type Run, type RunTask } from '../../model/run.ts'
 import type { Lease } from '../../store/ports/leases.ts'
 import type { StoreSession } from '../../store/ports/store.ts'
 import type { Ended, Ending } from './ending.ts'
@@ -73,6 +73,12 @@ export async function bookExposures(
       if (action === 'remove') await session.deleteMute(host)
       if (holder !== planId) await session.movePlan(holder, ['applied'], 'released')
   }
+}
+
+/** A blocked update that a repair or a removal of the former plan has ended is rolled back. */
+export async function bookResolved({ planId }: Run, { resolves }: RunTask, session: StoreSession): Promise<void> {
+  const resolved = resolves === undefined ? undefined : await session.findRun(resolves)
+  if (resolved && resolved.planId !== planId) await session.movePlan(resolved.planId, ['blocked'], 'rolled_back')
 }
 
 /** `entry`: what a converge wrote on the Primary. Without it the Secondary has caught up. Undefined: the receipt stays. */

@@ -16,7 +16,7 @@ import type { Log } from '../../runtime/log.ts'
 import type { Lease } from '../../store/ports/leases.ts'
 import { StaleFence } from '../../store/ports/runs.ts'
 import type { Store } from '../../store/ports/store.ts'
-import { bookExposures, type RenewedFiles } from './booking.ts'
+import { bookExposures, bookResolved, type RenewedFiles } from './booking.ts'
 import type { CrashPoint } from './crash-points.ts'
 import {
   auditActionOf,
@@ -278,6 +278,7 @@ export class Runs {
       const image = { state: ending.plan ?? plan.state, ...(task.handedOver && { end: storedEnd(ended) }) }
       const last = await session.appendJournal({ runId, at, step: 'run', mark: 'done', image }, fence)
       if (ending.plan) await session.movePlan(planId, ['applied', 'applying', 'removing', 'blocked'], ending.plan)
+      if (ending.run === 'succeeded') await bookResolved(run, task, session)
       await bookExposures(ended, ending, leases, renewedFiles, session)
       // A blocked run keeps its claims: nobody changes its hosts until it is resolved.
       if (ending.run !== 'blocked')

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { AuditTrail } from '../../../src/audit/trail.ts'
 import { EdgeFault } from '../../../src/edge/contract.ts'
-import { hostLease, NOBODY, type Run, runHolder } from '../../../src/model/run.ts'
+import { hostLease, LEFT_OPEN, NOBODY, type Run, runHolder } from '../../../src/model/run.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
 import { begin } from '../../../src/runs/engine/begin.ts'
 import { problemOf, type RunResult } from '../../../src/runs/engine/ending.ts'
@@ -68,7 +68,7 @@ function instance(
       return world.steps(STEPS)
     },
   })
-  return { store, runs, instance: name, log, clock }
+  return { store, runs, instance: name, log, clock, stepsToRepair: async () => [] }
 }
 
 async function leftBy(holder: string): Promise<Run> {
@@ -207,13 +207,13 @@ test('what another store has fenced is not resolved, and that ends, too', async 
   const world = new FakeWorld(STEPS, { fails: 2, undoFails: 1 })
   await recover(instance('me', new Map([[run.runId, world]])))
   world.heal()
-  const resolving = await resolve(run.planId, instance('me', new EveryRun(world), refuseFences))
+  const resolving = await resolve(run.planId, 'undo', instance('me', new EveryRun(world), refuseFences))
   expect(resolving.outcome).toMatchObject({ kind: 'blocked', fault: FENCED })
   expect(await stateOf(resolving.run)).toBe('blocked')
   expect(problemOf('remove', run.host, resolving.outcome as never).message).toBe(
     `This host belongs to another store. Nothing was undone. No run can change ${run.host} until the plan is resolved.`,
   )
-  const resolved = await resolve(run.planId, instance('me', new EveryRun(world)))
+  const resolved = await resolve(run.planId, 'undo', instance('me', new EveryRun(world)))
   expect([resolved.outcome.kind, world.standing()]).toEqual(['rolled_back', []])
 })
 
@@ -254,7 +254,7 @@ test('a resolve that dies is recovered from its own journal, including the chang
   expect([await stateOf(run), world.standing()]).toEqual(['blocked', ['backup', 'dns']])
   world.heal()
   const parts = instance('me', new Map())
-  await expect(resolve(run.planId, parts)).rejects.toThrow('lacks what the run needs')
+  await expect(resolve(run.planId, 'undo', parts)).rejects.toThrow('lacks what the run needs')
   const resolving = (await store.unfinishedRuns()).find(({ planId }) => planId === run.planId)
   if (!resolving) throw new Error('no run was begun')
   expect(resolving.runId).not.toBe(run.runId)
@@ -282,8 +282,55 @@ test('a plan that another call has just resolved is not resolved again', async (
     },
   }
   const parts = instance('me', new Map())
-  await expect(resolve(run.planId, { ...parts, store: late })).rejects.toMatchObject({ code: 'plan_busy' })
+  await expect(resolve(run.planId, 'undo', { ...parts, store: late })).rejects.toMatchObject({ code: 'plan_busy' })
   expect(await store.runsOf(run.planId)).toHaveLength(2)
+})
+
+/** A run as a restore blocks it: the journal ends after its first two steps. */
+async function leftOpen(action: 'remove' | 'renew'): Promise<Run> {
+  const run = await newRun(store, action)
+  const { runId, host, planId } = run
+  await store.insertExposure({ host, planId, state: 'blocked', fence: 1, since: 0, runId })
+  for (const step of ['backup', 'dns']) await store.appendJournal({ runId, at: 0, step, mark: 'intent' }, 1)
+  await store.appendJournal({ runId, at: 0, step: 'dns', mark: 'undo_failed', image: LEFT_OPEN }, 1)
+  await store.movePlan(planId, ['removing'], 'blocked')
+  await store.finishRun(runId, 'blocked', 0, 1)
+  return run
+}
+
+test('a run that a restore has blocked is not undone by its old journal', async () => {
+  const run = await leftOpen('remove')
+  const world = new FakeWorld(STEPS, {})
+  const parts = instance('me', new EveryRun(world))
+  await expect(resolve(run.planId, 'undo', parts)).rejects.toMatchObject({
+    code: 'plan_busy',
+    message: expect.stringContaining('Nothing was changed'),
+    members: { nextAction: expect.stringContaining('--remove') },
+  })
+  expect([await stateOf(run), world.undone, await store.runsOf(run.planId)]).toEqual([
+    'blocked',
+    [],
+    [expect.anything()],
+  ])
+  await expect(resolve(run.planId, 'repair', parts)).rejects.toThrow('nothing to repair')
+  const removed = await resolve(run.planId, 'remove', parts)
+  expect([removed.outcome.kind, world.standing()]).toEqual(['succeeded', STEPS])
+  expect(await store.findPlan(run.planId)).toMatchObject({ state: 'removed' })
+})
+
+test('a renewal that a restore has blocked is begun again, because to undo it could bring back an older certificate', async () => {
+  const run = await leftOpen('renew')
+  const world = new FakeWorld(STEPS, {})
+  const renewed = await resolve(run.planId, 'undo', instance('me', new EveryRun(world)))
+  expect([renewed.run.action, renewed.outcome.kind, world.undone]).toEqual(['renew', 'succeeded', []])
+})
+
+test('only a run that a restore has blocked is ended by a repair or a removal', async () => {
+  const run = await leftBy('me')
+  const world = new FakeWorld(STEPS, { fails: 2, undoFails: 1 })
+  await recover(instance('me', new Map([[run.runId, world]])))
+  const parts = instance('me', new EveryRun(world))
+  await expect(resolve(run.planId, 'remove', parts)).rejects.toThrow('was not blocked by a restore')
 })
 
 /** A removal that an instance has begun for another one. Resolves with what its caller gets. */
