@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { clauseOf } from '../src/primitives/clause.ts'
 import { lastOutput } from './last-output.ts'
 
 const POLL_MS = 20
@@ -82,7 +83,7 @@ export async function launchDaemon(options: Omit<DaemonOptions, 'isReady'>): Pro
 const pidOf = (child: ChildProcess, name: string): Promise<number> =>
   new Promise((resolve, reject) => {
     child.once('spawn', () => resolve(child.pid ?? 0))
-    child.once('error', (error) => reject(new Error(`${name} could not be started: ${error.message}.`)))
+    child.once('error', (error) => reject(new Error(`${name} could not be started: ${clauseOf(error)}.`)))
   })
 
 /** A child in its own process group would outlive a parent that exits without stopping it. */

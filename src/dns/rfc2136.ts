@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { type Endpoint, formatEndpoint } from '../model/address.ts'
 import type { LeaseGuard } from '../model/run.ts'
+import { clauseOf } from '../primitives/clause.ts'
 import type { Clock } from '../primitives/clock.ts'
 import { FairClock } from '../primitives/fair-clock.ts'
 import { awaitBarrier } from './barrier.ts'
@@ -211,6 +212,6 @@ function encodeOrRefuse(zone: string, write: () => SignedRequest): SignedRequest
     return request
   } catch (error) {
     if (!(error instanceof UnaskableName || error instanceof UnwritableValue)) throw error
-    throw new DnsWriteFault('refused', `The update of ${zone} was not sent: ${error.message}.`)
+    throw new DnsWriteFault('refused', `The update of ${zone} was not sent: ${clauseOf(error)}.`)
   }
 }

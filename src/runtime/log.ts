@@ -16,9 +16,23 @@ export function createLog(level: string, secrets: readonly Secret[], sink?: { wr
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { err: serialized },
     hooks: { streamWrite: scrub },
   }
   return sink ? pino(options, sink) : pino(options)
+}
+
+const MOST_CAUSES = 8
+
+/** Of pino, except that the message of a cause follows a sentence as a sentence. */
+function serialized(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  return Object.assign(pino.stdSerializers.err(error), { message: messageOf(error, MOST_CAUSES) })
+}
+
+function messageOf({ message, cause }: Error, deeper: number): string {
+  if (!(cause instanceof Error) || deeper === 0) return message
+  return `${message}${/[.!?]$/.test(message) ? ' Cause' : ''}: ${messageOf(cause, deeper - 1)}`
 }
 
 /**

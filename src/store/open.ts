@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
 import { Kysely, type Transaction } from 'kysely'
+import { clauseOf } from '../primitives/clause.ts'
 import { type Clock, systemClock } from '../primitives/clock.ts'
 import { retry } from '../primitives/retry.ts'
 import { CommitNotices, noting } from './change-feed.ts'
@@ -71,8 +72,7 @@ function cannotOpen(setting: StoreSetting, error: unknown): Error {
   if (error instanceof UnusableStore) return new Error(`${summary}. ${error.message}`)
   const owner = setting.kind === 'sqlite' ? foreignOwner(setting.file) : undefined
   if (owner !== undefined) return new Error(`${summary}. ${owner}`)
-  const reason = error instanceof Error ? error.message : String(error)
-  return new Error(`${summary}: ${reason.replace(/\.$/, '')}. ${ADVICE[setting.kind]}`)
+  return new Error(`${summary}: ${clauseOf(error)}. ${ADVICE[setting.kind]}`)
 }
 
 /** An installation with SQLite does not load the PostgreSQL client. */
@@ -229,8 +229,7 @@ export async function restoreInto(
     )
   return writeSnapshot(await engineOf(setting), content, options).catch((error: unknown) => {
     if (error instanceof UnusableStore) throw new Error(error.message)
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new Error(`The store was not restored: ${reason.replace(/\.$/, '')}. It is still empty.`)
+    throw new Error(`The store was not restored: ${clauseOf(error)}. It is still empty.`)
   })
 }
 
@@ -254,8 +253,7 @@ export async function raiseEpoch(setting: StoreSetting, epoch: number, storeId?:
 }
 
 const cannotCopy = (error: unknown): Error => {
-  const reason = error instanceof Error ? error.message : String(error)
-  return new Error(`The store was not copied: ${reason.replace(/\.$/, '')}. The target is still empty.`)
+  return new Error(`The store was not copied: ${clauseOf(error)}. The target is still empty.`)
 }
 
 /** The newest schema version that this program knows. */

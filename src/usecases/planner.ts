@@ -128,7 +128,7 @@ export class Planner {
     if (lost.length > 0 && !acceptLoss)
       throw new Problem(
         'loss_not_accepted',
-        `${lost.length} directives of the site of ${host} cannot be carried over.`,
+        `${lost.length === 1 ? 'A directive' : `${lost.length} directives`} of the site of ${host} cannot be carried over.`,
         {
           losses: lost,
         },

@@ -110,9 +110,14 @@ function columnsAt(now: number, screen: Screen): Column<HostView>[] {
   ]
 }
 
-/** `RUNNING`, `RUNNING (maintenance)`, `DOWN (blocked, muted)`. */
-function stateText({ badge, blocked, maintenance, muted }: HostView): string {
-  const notes = [...(blocked ? ['blocked'] : []), ...(maintenance ? ['maintenance'] : []), ...(muted ? ['muted'] : [])]
+/** `RUNNING`, `RUNNING (maintenance)`, `DOWN (blocked, muted)`, `RUNNING (not managed)`: of nginx's own configuration, or released. */
+function stateText({ badge, managed, blocked, maintenance, muted }: HostView): string {
+  const notes = [
+    ...(managed ? [] : ['not managed']),
+    ...(blocked ? ['blocked'] : []),
+    ...(maintenance ? ['maintenance'] : []),
+    ...(muted ? ['muted'] : []),
+  ]
   return notes.length === 0 ? badge : `${badge} (${notes.join(', ')})`
 }
 

@@ -10,6 +10,7 @@ import { rfc2136Provider } from '../../dns/rfc2136.ts'
 import { CHANGE_FUDGE } from '../../dns/tsig.ts'
 import { EdgeTrust, type SecretShelf } from '../../edge/authority/trust.ts'
 import { FOLDERS } from '../../edge/config/layout.ts'
+import { whileUnowned } from '../../edge/files/folder-lock.ts'
 import { localEdge } from '../../edge/local.ts'
 import { buildFault, readBuild } from '../../edge/process/nginx-build.ts'
 import { masterPid } from '../../edge/process/nginx-workers.ts'
@@ -145,6 +146,7 @@ function examinedEdge(settings: EdgeSettings, primary: string): ExaminedEdge {
     assertIncluded: () => readMainFile(settings),
     buildFault: async () => buildFault(await readBuild(binary, settings.clock)),
     rehearse: () => rehearsePrepare(settings),
+    assertUnowned: () => whileUnowned(folder, server, async () => undefined),
     unread: async () => (await edgeReader(settings).read()).broken,
     now: settings.clock.now,
   }

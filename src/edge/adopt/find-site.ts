@@ -39,7 +39,7 @@ export async function findSite(
   host: string,
   world: Omit<GivenWorld, 'listen'>,
 ): Promise<FoundSite | undefined> {
-  const sites = sitesOfEdge(settings)
+  const sites = sitesOfEdge(settings, host)
   const servers = serversOf(host, sites)
   if (servers.length === 0) return undefined
   const [adoption] = await judgeHosts([host], sites, { ...world, listen: settings.listen }, settings)
@@ -70,7 +70,7 @@ export function filesWithoutSite(
   host: string,
   expected?: string,
 ): readonly SiteFile[] {
-  const sites = sitesOfEdge(settings)
+  const sites = sitesOfEdge(settings, host)
   const why = whyNotTakenOut(host, sites, settings.config)
   if (why !== undefined) throw new EdgeFault('change_invalid', `The site of ${host} cannot be taken out. ${why}`)
   const servers = serversOf(host, sites)

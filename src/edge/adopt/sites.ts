@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parseName } from '../../model/dns-name.ts'
+import { placeOf, releasedFile } from '../config/layout.ts'
 import { EdgeFault } from '../contract.ts'
 import { pathsOf } from '../reading/include-drafts.ts'
 import { type Folders, TooManyPaths } from '../reading/text/glob.ts'
@@ -10,6 +11,7 @@ import { type JudgedSite, judgeSite } from './judge/judge-site.ts'
 import { namesOf } from './judge/site-blocks.ts'
 import { placesOf } from './judge/site-listens.ts'
 import type { SiteWorld } from './judge/site-world.ts'
+import { asSite } from './released-site.ts'
 import { type Included, readSite, type SiteDirective } from './site-text.ts'
 
 /** The hand-written server blocks of an nginx, and what stands around them. */
@@ -29,10 +31,17 @@ const MAX_FILES = 20_000
 const MAX_DEPTH = 32
 const MAX_BYTES = 16 * 1024 * 1024
 
-/** The sites of an edge, in the order in which nginx reads them. What Drawbridge wrote itself is left out. */
-export function sitesOfEdge({ config, folder }: Pick<EdgeSettings, 'config' | 'folder'>): Sites {
+/**
+ * The sites of an edge, in the order in which nginx reads them. What Drawbridge wrote itself is left out, except the file of `host` if it
+ * was released: it is the administrator's, and our base file includes it.
+ */
+export function sitesOfEdge({ config, folder }: Pick<EdgeSettings, 'config' | 'folder'>, host?: string): Sites {
   const files = new SiteFiles(dirname(config), (path) => path.startsWith(`${folder}/`))
-  return sitesIn(files.read(config, topOf(config)), files)
+  const directives = files.read(config, topOf(config))
+  const released = host === undefined ? undefined : placeOf(folder, releasedFile(host, 'conf'))
+  if (released === undefined || !existsSync(released) || files.included.has(realpathSync(released)))
+    return sitesIn(directives, files)
+  return sitesIn([...directives, ...asSite(files.read(released, topOf(released)))], files)
 }
 
 const MAIN = 'nginx.conf'

@@ -3,6 +3,7 @@ import { parseEndpoint } from '../../model/address.ts'
 import { isInZone } from '../../model/dns-name.ts'
 import { escapeText } from '../../model/escape-text.ts'
 import { LruCache } from '../../primitives/lru-cache.ts'
+import { isWithoutSite } from '../adopt/released-site.ts'
 import { CERTIFICATE_KINDS } from '../config/gathered.ts'
 import {
   blockFile,
@@ -126,8 +127,15 @@ export class Acceptance {
         : undefined
     }
     if (parsed.kind === 'released' && standing === hashOf(content)) return undefined
-    if (parsed.kind === 'released' && undoFault !== undefined) return 'Another file stands there. Move it away'
+    if (parsed.kind === 'released' && undoFault !== undefined && !this.#isLeftOver(parsed.host))
+      return 'Another file stands there. Move it away'
     return this.#fault(parsed, path, content, contents)
+  }
+
+  /** Whether a released site was adopted again: its file has no server any more, and nothing uses the pair beside it. */
+  #isLeftOver(host: string): boolean {
+    const found = this.#parts.present.look(releasedFile(host, 'conf'))
+    return found.kind === 'file' && isWithoutSite(found.content.toString())
   }
 
   async #fault(parsed: Path, path: string, content: string, contents: Contents): Promise<string | undefined> {

@@ -36,4 +36,7 @@ export const OWN_TLS = `${CERTIFICATES}
   ssl_session_tickets off;`
 
 /** The options of a `listen` line for TLS where nobody else listens. */
-export const TLS_ALONE = ' ssl http2'
+export const tlsAlone = (hasHttp2 = false): string => (hasHttp2 ? ' ssl' : ' ssl http2')
+
+/** HTTP/2 for the names of one server, where nginx has the directive: others at the same address keep their protocols. */
+export const http2Line = (hasHttp2 = false): string => (hasHttp2 ? '\n  http2 on;' : '')

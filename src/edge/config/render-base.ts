@@ -4,7 +4,7 @@ import { EDGE_NAME } from '../contract.ts'
 import type { EdgeSettings } from '../settings.ts'
 import { CERTIFICATE_KINDS, gatheredGlob, pemFolder } from './gathered.ts'
 import { releasedFolder } from './layout.ts'
-import { OWN_TLS, parts, pemVariable, TLS_ALONE } from './own-tls.ts'
+import { http2Line, OWN_TLS, parts, pemVariable, tlsAlone } from './own-tls.ts'
 import { ANSWER, QUESTION } from './proof.ts'
 import { type Listening, nginxName, socketsOf } from './sockets.ts'
 
@@ -64,7 +64,7 @@ ${listenLines(settings, 'http')}
 }
 
 server {
-${listenLines(settings, 'https', { alone: TLS_ALONE })}
+${listenLines(settings, 'https', { alone: tlsAlone(settings.hasHttp2) })}${http2Line(settings.hasHttp2)}
   server_name ${EDGE_NAME};
 ${OWN_TLS}
   ssl_reject_handshake on;
@@ -121,7 +121,7 @@ ${CHALLENGE}    ${redirect(settings)}
   }
 }
 server {
-${listenLines(settings, 'https', { alone: TLS_ALONE })}
+${listenLines(settings, 'https', { alone: tlsAlone(settings.hasHttp2) })}${http2Line(settings.hasHttp2)}
   ${names}
 ${OWN_TLS}
 ${proxied('https', settings.ports.https)}

@@ -20,9 +20,12 @@ export interface OwnSockets {
 
 /**
  * What the text of an entry depends on beside its record. `sockets`: where our servers listen if it depends on other servers. Default:
- * each address of `listen`, for us alone.
+ * each address of `listen`, for us alone. `hasHttp2`: nginx has the directive `http2`; without it HTTP/2 is an option of `listen`.
  */
-export type Listening = Pick<EdgeSettings, 'listen' | 'ports' | 'named'> & { readonly sockets?: OwnSockets | undefined }
+export type Listening = Pick<EdgeSettings, 'listen' | 'ports' | 'named'> & {
+  readonly sockets?: OwnSockets | undefined
+  readonly hasHttp2?: boolean
+}
 
 export const socketsOf = ({ listen, sockets }: Listening): OwnSockets => {
   const alone = listen.map((address) => ({ address, isShared: false }))

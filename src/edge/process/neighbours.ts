@@ -10,12 +10,13 @@ import type { Parsed } from '../reading/parsed.ts'
 import { ParsedConfiguration } from '../reading/parsed-configuration.ts'
 import { impliedListening } from '../reading/text/listen.ts'
 import type { EdgeSettings } from '../settings.ts'
+import { http2Reader } from './nginx-build.ts'
 
 const SLICE_MS = 4
 
 type Beside = Pick<
   EdgeSettings,
-  'server' | 'config' | 'folder' | 'pidFile' | 'address' | 'listen' | 'ports' | 'named' | 'clock'
+  'server' | 'config' | 'folder' | 'binary' | 'pidFile' | 'address' | 'listen' | 'ports' | 'named' | 'clock'
 >
 
 /**
@@ -25,6 +26,7 @@ type Beside = Pick<
 export function listeningReader(settings: Beside): () => Promise<Listening> {
   const base = new BaseFile(settings.folder)
   const configuration = new ParsedConfiguration(settings, 'servers')
+  const hasHttp2 = http2Reader(settings.binary, settings.clock)
   let latest: { readonly parsed: Parsed; readonly chosen: ReturnType<typeof chosenFor> } | undefined
   return async () => {
     const { shape, ...present } = base.read()
@@ -33,7 +35,7 @@ export function listeningReader(settings: Beside): () => Promise<Listening> {
     const { chosen } = latest
     if ('reason' in chosen) throw conflictFault(settings.server, chosen)
     const { listen, ports, named } = settings
-    return { listen, ports, sockets: chosen, ...(named && { named }) }
+    return { listen, ports, sockets: chosen, hasHttp2: await hasHttp2(), ...(named && { named }) }
   }
 }
 

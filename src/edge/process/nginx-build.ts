@@ -1,9 +1,13 @@
+import { statSync } from 'node:fs'
 import type { Clock } from '../../primitives/clock.ts'
 import { EdgeFault } from '../contract.ts'
 import { runVersion } from './nginx-program.ts'
 
 /** The first version with `ssl_reject_handshake`, which refuses names that nobody serves. */
 const OLDEST_VERSION = '1.19.4'
+
+/** The first version with the directive `http2`. The option of `listen`, which all versions have, makes later ones warn. */
+const HTTP2_VERSION = '1.25.1'
 
 /** What `nginx -V` tells: the version, and the paths that it uses unless its options or its configuration say otherwise. */
 export interface NginxBuild {
@@ -36,6 +40,23 @@ export function buildFault({ version, hasTls }: NginxBuild): string | undefined 
   if (isOlder(version, OLDEST_VERSION))
     return `nginx ${version} is too old. Drawbridge needs ${OLDEST_VERSION} or later, which can refuse the TLS handshake for unknown names.`
   return hasTls ? undefined : `nginx ${version} was built without TLS (http_ssl_module).`
+}
+
+/** Tells whether this nginx has the directive `http2`. It is run again only when the program has changed. */
+export function http2Reader(binary: string, clock: Clock): () => Promise<boolean> {
+  let latest: { readonly changed: number | undefined; readonly has: Promise<boolean> } | undefined
+  return async () => {
+    const changed = statSync(binary, { throwIfNoEntry: false })?.ctimeMs
+    if (changed === undefined && binary.includes('/')) return false
+    if (latest?.changed !== changed || !latest) {
+      const has = readBuild(binary, clock).then(
+        ({ version }) => !isOlder(version, HTTP2_VERSION),
+        () => false,
+      )
+      latest = { changed, has }
+    }
+    return latest.has
+  }
 }
 
 function isOlder(version: string, than: string): boolean {

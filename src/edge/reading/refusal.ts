@@ -26,9 +26,9 @@ export function refusalIn(output: string, unit: string | null = ownUnit()): Refu
 
 function forbiddenBy(unit: string, path: string): Refusal {
   const [file, folder] = [escapeText(path), escapeText(dirname(path))]
-  const edit = `systemctl edit ${unit.replace(/\.service$/, '')}`
-  const reason = `the agent may not write ${file} (its unit forbids it). Run \`${edit}\` and add ReadWritePaths=${folder}`
-  return { reason, isUnit: true }
+  const name = unit.replace(/\.service$/, '')
+  const permit = `Run \`systemctl edit ${name}\` and add ReadWritePaths=${folder}. Then run \`systemctl restart ${name}\``
+  return { reason: `the agent may not write ${file} (its unit forbids it). ${permit}`, isUnit: true }
 }
 
 /** Such as `drawbridge-edge.service`. Null outside of a unit. */
@@ -64,9 +64,10 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/invalid number of arguments|invalid parameter|invalid value/, 'a directive has an invalid value'],
   [/host not found/, 'a host name does not resolve'],
   [
-    /could not build .*hash/,
-    'a name is too long for the hash tables; raise server_names_hash_bucket_size and map_hash_bucket_size',
+    /could not build server_names_hash/,
+    'a server_name is too long for server_names_hash_bucket_size, or there are too many for server_names_hash_max_size',
   ],
+  [/could not build .*hash/, 'a key of a map or another table is too long for its hash_bucket_size'],
   [/conflicting parameter/, 'a map has the same key twice'],
   [/cannot load certificate|SSL_CTX|PEM_/, 'a certificate or key cannot be loaded'],
   [/bind\(\).*98:/, 'another program uses an address and port of a listen directive'],

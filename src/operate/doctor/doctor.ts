@@ -1,10 +1,11 @@
 import type { AcmeDirectory, CertificateInventory } from '../../certificates/contract.ts'
 import type { Edge } from '../../edge/contract.ts'
 import { type ComparedEdge, hostsOutOfStep } from '../../model/host-status.ts'
+import { clauseOf } from '../../primitives/clause.ts'
 import { CONFIRM_REMOVAL } from '../../runs/converge.ts'
 import { fullDisks } from '../../runtime/disk.ts'
 import { type ExaminedAgent, type ExaminedEdge, examineAgent, examineEdge } from './edges.ts'
-import { type Finding, fault, ok, reasonOf, warning } from './finding.ts'
+import { type Finding, fault, ok, warning } from './finding.ts'
 import { type ExaminedStore, examineFolder, examineReadable, examineStore, isThere } from './folders.ts'
 import { examineListener, type Listener } from './ports.ts'
 import { type ExaminedZone, examineAuthority, examineInventory, examineZone } from './zones.ts'
@@ -102,7 +103,7 @@ async function examineStep(subject: string, compare: ExaminedSecondary['compare'
     return compared ? [stepFinding(subject, compared)] : []
   } catch (error) {
     const fix = 'Check that the folder of the Secondary can be read.'
-    return [warning(subject, `The Secondary could not be compared with the store: ${reasonOf(error)}.`, fix)]
+    return [warning(subject, `The Secondary could not be compared with the store: ${clauseOf(error)}.`, fix)]
   }
 }
 

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Edge, EdgeFault } from '../../edge/contract.ts'
 import { saidIn } from '../../model/errors.ts'
@@ -24,6 +25,8 @@ export interface ExaminedEdge {
   readonly buildFault: () => Promise<string | undefined>
   /** Rejects as the service would when it writes its base file. Changes nothing. */
   readonly rehearse: () => Promise<void>
+  /** Rejects with an EdgeFault if an agent owns the folder. Undefined where the agent itself looks. */
+  readonly assertUnowned?: () => Promise<void>
   /** The parts of nginx's configuration that Drawbridge does not understand, or left out because there were too many. */
   readonly unread: () => Promise<readonly UnreadPart[]>
   readonly now: () => number
@@ -80,6 +83,7 @@ export async function examineEdge(examined: ExaminedEdge): Promise<Finding[]> {
     await examineUnsettled(subject, examined),
     // Temporary copies of the main file are written beside it for tests.
     examineWritable(subject, dirname(config)),
+    ...(await examineOwner(subject, examined)),
     ...folders.map(({ path, mode }) => examineFolder({ subject, path: join(folder, path), mode })),
   ]
 }
@@ -93,7 +97,7 @@ async function examineProgram(subject: string, { edge, binary, config, buildFaul
   } catch (error) {
     const broken = error instanceof EdgeFault && error.kind === 'config_broken'
     const fix = broken
-      ? `Correct the configuration until \`${binary} -t -c ${config}\` passes.`
+      ? `No host can be exposed until this is changed. Drawbridge tests with \`${binary} -t -c ${config}\`.`
       : `Install nginx, or set edges.${edge.server}.binary to its path.`
     return fault(subject, reasonOf(error), fix)
   }
@@ -117,6 +121,17 @@ async function examineBase(subject: string, { rehearse }: ExaminedEdge): Promise
   } catch (error) {
     const fix = 'Until this is changed, names can be planned, but not applied.'
     return fault(subject, reasonOf(error), fix)
+  }
+}
+
+/** Who changes nginx without its agent is refused. */
+async function examineOwner(subject: string, { assertUnowned, folder }: ExaminedEdge): Promise<Finding[]> {
+  if (!assertUnowned || !existsSync(folder)) return []
+  try {
+    await assertUnowned()
+    return [ok(subject, 'No agent owns its folder.')]
+  } catch (error) {
+    return [fault(subject, reasonOf(error), 'Until this is changed, no host can be exposed.')]
   }
 }
 

@@ -1,5 +1,6 @@
 import { accessSync, chmodSync, constants, existsSync, lstatSync, mkdirSync } from 'node:fs'
 import { isIPv4 } from 'node:net'
+import { clauseOf } from '../../primitives/clause.ts'
 import { type Finding, fault, ok, reasonOf, warning } from './finding.ts'
 
 /** A folder of Drawbridge. `mode` has the most permissions that it may have. */
@@ -135,6 +136,6 @@ async function examineAnswer(store: ExaminedStore): Promise<Finding> {
     const older = present < newest ? `; the next start upgrades it to ${newest}` : ''
     return ok(subject, `${name} answers (schema ${present}${older}).`)
   } catch (error) {
-    return fault(subject, `${name} cannot be used: ${reasonOf(error)}.`, 'Check `store` in the configuration.')
+    return fault(subject, `${name} cannot be used: ${clauseOf(error)}.`, 'Check `store` in the configuration.')
   }
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { accessSync, chownSync, constants, existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { formatEndpoint } from '../../model/address.ts'
+import { clauseOf } from '../../primitives/clause.ts'
 import { createFile, type FileOwner, replaceFile, syncFolder } from '../../primitives/durable-file.ts'
 import { confirm, UsageError } from '../../terminal/declare.ts'
 import type { Screen } from '../../terminal/screen.ts'
@@ -160,7 +161,7 @@ async function askedKey({ assertKeyWorks }: InitParts, { name, server, keyName, 
     () => ({ works: true, line: `The DNS server at ${at} takes updates of ${name} with the key ${keyName}.` }),
     (error: unknown) => ({
       works: false,
-      line: `The DNS server at ${at} does not take updates of ${name} with the key ${keyName} yet: ${error instanceof Error ? error.message : error}.`,
+      line: `The DNS server at ${at} does not take updates of ${name} with the key ${keyName} yet: ${clauseOf(error)}.`,
     }),
   )
 }

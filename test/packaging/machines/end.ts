@@ -7,6 +7,7 @@ import { ADDRESS, BACKEND, surround } from '../../support/machine/surroundings.t
 import { buildPackage } from '../../support/package/build.ts'
 import type { Suite } from '../../support/package/clean-root.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
+import { until } from '../../support/until.ts'
 
 const HOST = 'first.example.test'
 /** A site that was there before Drawbridge. */
@@ -86,6 +87,18 @@ export function endOf(suite: Suite): void {
       await ready(machine)
       await isActive()
       expect(await expose(machine, 'later.example.test')).toMatchObject({ code: 0 })
+      await until('the released host is listed as one that is not managed', async () =>
+        /^given\.example\.test +RUNNING \(not managed\)/m.test(await machine.done('drawbridge status')),
+      )
+      expect(await machine.done('drawbridge status')).not.toMatch(/later\.example\.test.*not managed/)
+    })
+
+    test('a released host is adopted again, and given back again', async () => {
+      const adopt = ['adopt', 'given.example.test', '--health', '/healthz', '--yes']
+      expect(await machine.run('drawbridge', ...adopt)).toMatchObject({ code: 0 })
+      expect(await machine.done('drawbridge diff --all')).toContain('given.example.test')
+      expect(await machine.run('drawbridge', 'release', 'given.example.test', '--yes')).toMatchObject({ code: 0 })
+      expect(await visit(machine, 'given.example.test')).toBe(PAGE)
     })
 
     test('a purge withdraws the names, and released and adopted sites stay on the air', async () => {

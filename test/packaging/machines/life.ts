@@ -57,6 +57,7 @@ export function lifeOf(suite: Suite): void {
       expect(await machine.done(`curl -s http://${ADDRESS}/`)).toContain('Welcome to nginx!')
       expect(await states(machine)).toEqual(['active', 'active'])
       expect(await machine.run('drawbridge', 'doctor')).toMatchObject({ code: 0 })
+      expect(await machine.done('nginx -t 2>&1')).not.toContain('[warn]')
     })
 
     test('reads its configuration again when root or systemd asks for it', async () => {
@@ -161,10 +162,12 @@ export function lifeOf(suite: Suite): void {
       await machine.done('nginx -t && systemctl reload nginx')
       const told =
         'he agent may not write /srv/logs/a.log (its unit forbids it). ' +
-        'Run `systemctl edit drawbridge-edge` and add ReadWritePaths=/srv/logs.'
+        'Run `systemctl edit drawbridge-edge` and add ReadWritePaths=/srv/logs. Then run `systemctl restart drawbridge-edge`.'
       const refused = { code: expect.not.toSatisfy((code) => code === 0), output: expect.stringContaining(told) }
       expect(await expose(machine, 'log.example.test')).toMatchObject(refused)
-      expect(await machine.run('drawbridge', 'doctor')).toMatchObject(refused)
+      const examined = await machine.run('drawbridge', 'doctor')
+      expect(examined).toMatchObject(refused)
+      expect(examined.output).not.toContain('Correct the configuration')
       expect(await machine.run('drawbridge', 'init')).toMatchObject(refused)
       const override = '/etc/systemd/system/drawbridge-edge.service.d/override.conf'
       await machine.write(override, '[Service]\nReadWritePaths=/srv/logs\n')

@@ -79,6 +79,23 @@ test('a site is adopted, removed from its file, and released, and no request fai
   expect(served).toBeGreaterThan(0)
 })
 
+test.each([
+  ['plain', 'again', false],
+  ['with TLS', 'again-secure', true],
+  ['with a long name', `again-${'long'.repeat(12)}`, true],
+])('a released host is adopted and released again and again (%s), and no request fails', async (_, subdomain, tls) => {
+  const { host, planId } = await applied(lab, { subdomain, tls })
+  const load = startLoad(primary(), host, '/healthz', { perSecond: 50, tls })
+  for (const held of [planId, undefined, undefined]) {
+    const { planId: again } = held === undefined ? expected(await planned(host), 201) : { planId: held }
+    if (held === undefined) expected(await adopted(again), 200)
+    const released = expected(await run(lab, again, 'release'), 200)
+    expect(readFileSync(released.file, 'utf8')).toContain('server {')
+  }
+  const { failures } = await load.stop()
+  expect(failures).toEqual([])
+})
+
 test('a removal takes the host off the air, and the records that were there stay', async () => {
   const { host } = await written('gone')
   const { planId } = expected(await planned(host), 201)

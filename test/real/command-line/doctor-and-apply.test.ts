@@ -8,6 +8,7 @@ import { BROKEN, type Broken, breakThisLab, endBroken, type Loose, primary } fro
 import { planRequest, run } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { drawbridge } from '../../support/programs/drawbridge.ts'
+import { doubledIn } from '../../support/punctuation.ts'
 import { until } from '../../support/until.ts'
 
 /**
@@ -77,6 +78,7 @@ describe.each(BROKEN.map((broken) => [broken.name, broken] as const))('%s', (_, 
     const said = await tried(broken)
     expect(said.apply).toMatch(broken.apply)
     expect(said.doctor.join('\n')).toMatch(broken.doctor)
+    expect(doubledIn([...said.doctor, said.apply].join('\n'))).toEqual([])
   })
 })
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import type { Daemon } from '../../../lab/daemon.ts'
 import { startNginx } from '../../../lab/nginx.ts'
+import { ownFolder } from '../../../src/edge/files/folder-lock.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { until } from '../until.ts'
 import type { TestLab } from './lab.ts'
@@ -137,6 +138,12 @@ export const BROKEN: readonly Broken[] = [
     apply: /debug/,
   },
   { name: 'nginx does not run', world: nginxStopped, doctor: /no running nginx/, apply: /nginx/ },
+  {
+    name: "another process owns the edge's folder",
+    world: () => ownFolder(primary().folder),
+    doctor: /Edge 23 belongs to an agent \(process \d+\)/,
+    apply: /Edge 23 belongs to an agent/,
+  },
   {
     name: 'the folder of generations is a file',
     world: () => replacedByFile(join(primary().folder, 'generations')),

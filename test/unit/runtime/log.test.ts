@@ -101,3 +101,13 @@ describe('the scrubbing', () => {
     expect(text).toContain('[secret]')
   })
 })
+
+test('the cause of an error follows its sentence as a sentence, and a clause behind a colon', () => {
+  const cause = new Error('ENOSPC: no space left')
+  const messageOf = (message: string) =>
+    JSON.parse(logOf([], (log) => log.error({ err: new Error(message, { cause }) }, 'x'))).err.message
+  expect(messageOf('The disk is full. Free space there.')).toBe(
+    'The disk is full. Free space there. Cause: ENOSPC: no space left',
+  )
+  expect(messageOf('connect failed')).toBe('connect failed: ENOSPC: no space left')
+})

@@ -251,7 +251,7 @@ class SiteJudge {
       ...{ pass, host: this.#host, scheme },
       headers: innermost(chain, 'proxy_set_header'),
       version: innermost(chain, 'proxy_http_version').at(-1)?.args[0] ?? '1.0',
-      isUsualPort: this.#world.ports[scheme] === (scheme === 'http' ? 80 : 443),
+      port: this.#world.ports[scheme],
     })
     this.#upgrading.push({ pass, websocket })
     const { carry, change, lose, refuse } = this.#findings

@@ -22,7 +22,8 @@ interface Passing {
   readonly version: string
   readonly host: string
   readonly scheme: 'http' | 'https'
-  readonly isUsualPort: boolean
+  /** Where the host would be served. */
+  readonly port: number
 }
 
 const SAME = 'An exposure does the same.'
@@ -68,7 +69,8 @@ export function judgeRequestHeaders(passing: Passing): RequestHeaders {
   const { pass, headers, version } = passing
   const set = new Map(headers.map((each) => [(each.args[0] ?? '').toLowerCase(), each]))
   const givenTo = (name: string) => set.get(name) && valueIn(set.get(name))
-  const isUpgrading = givenTo('upgrade') === '$http_upgrade'
+  const isAsOurs = givenTo('upgrade') === '$drawbridge_upgrade' && givenTo('connection') === '$drawbridge_connection'
+  const isUpgrading = isAsOurs || givenTo('upgrade') === '$http_upgrade'
   const found: HeaderFinding[] = [...set].flatMap(([name, directive]) =>
     name === 'upgrade' || name === 'connection' ? [] : [judged(name, directive, passing)],
   )
@@ -79,7 +81,8 @@ export function judgeRequestHeaders(passing: Passing): RequestHeaders {
   if (added.length > 0) tell('changed', pass, addedSentence(added), ...added.map((name) => `request ${name}`))
   const upgrade = set.get('upgrade')
   const connection = set.get('connection')
-  if (upgrade && isUpgrading)
+  if (upgrade && isAsOurs) tell('carried', upgrade, SAME)
+  else if (upgrade && isUpgrading)
     tell('changed', connection ?? upgrade, UPGRADES, 'request connection', 'request upgrade', 'upgrade')
   else
     for (const each of [upgrade, connection])
@@ -139,9 +142,12 @@ function hostFinding(
   return finding('refused', OTHER_HOST)
 }
 
-const isSameValue = (name: string, value: string, { scheme, host, isUsualPort }: Passing): boolean =>
-  (name === 'x-forwarded-proto' && value === scheme) ||
-  (name === 'x-forwarded-host' && isUsualPort && ['$host', '$server_name', host].includes(value))
+function isSameValue(name: string, value: string, { scheme, host, port }: Passing): boolean {
+  if (name === 'x-forwarded-proto') return value === scheme
+  if (name !== 'x-forwarded-host') return false
+  const isUsualPort = port === (scheme === 'http' ? 80 : 443)
+  return isUsualPort ? ['$host', '$server_name', host].includes(value) : value === `${host}:${port}`
+}
 
 const isHostValue = (value: string): boolean => /^\$(http_host|host|server_name)(:\$server_port)?$/.test(value)
 

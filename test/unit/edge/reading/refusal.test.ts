@@ -9,6 +9,10 @@ describe('what nginx says is told by kind and place, never in its words', () => 
       'bind() to 10.0.0.9:80 failed (99: Cannot assign requested address)',
       'the address of a listen directive is not an address of this machine',
     ],
+    [
+      'could not build server_names_hash, you should increase server_names_hash_bucket_size: 32',
+      'a server_name is too long for server_names_hash_bucket_size, or there are too many for server_names_hash_max_size',
+    ],
     ['canary', 'nginx -t failed'],
   ])('%s', (words, sentence) => {
     expect(refusalSentence(refusalIn(`nginx: [emerg] ${words}\nnginx: configuration file test failed\n`))).toBe(
@@ -31,7 +35,8 @@ describe('what nginx says is told by kind and place, never in its words', () => 
     expect(refusalIn(line, 'drawbridge-edge.service')).toEqual({
       isUnit: true,
       reason:
-        'the agent may not write /etc/own.log (its unit forbids it). Run `systemctl edit drawbridge-edge` and add ReadWritePaths=/etc',
+        'the agent may not write /etc/own.log (its unit forbids it). Run `systemctl edit drawbridge-edge` and add ReadWritePaths=/etc. ' +
+        'Then run `systemctl restart drawbridge-edge`',
     })
     expect(refusalSentence(refusalIn(line, null))).toBe('a file system is read-only')
     const unknown = 'nginx: [emerg] open() "/canary/secret" failed (30: Read-only file system)'
