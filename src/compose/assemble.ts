@@ -319,6 +319,7 @@ function sharedParts(config: Config, surroundings: Surroundings) {
   const primary = edges.get(config.servers.primary)
   const inventory = certificateInventory(config.certificates, {
     issued: issuedFolder(config.stateDir),
+    issuedVersion: () => store.certificatesVersion(),
     prefersWildcard: (host) => zoneOf(config.zones, host)?.certificate === 'wildcard',
     clock,
   })

@@ -98,4 +98,22 @@ export const CERTIFICATE_GUARDS: readonly Guard[] = [
     test: 'test/integration/certificates/certificate-inventory.test.ts',
     filter: 'up to a limit',
   },
+  {
+    name: 'an issued certificate of the index is given only if its files are there',
+    file: 'src/certificates/stock/inventory.ts',
+    from: 'if (!first?.issued || (await areUnchanged(files, [first.certificateFile, first.keyFile]))) return first',
+    to: 'if (first) return first',
+    breaks: 'A host would be given a certificate whose key is gone, instead of a new one.',
+    test: 'test/integration/certificates/certificate-inventory.test.ts',
+    filter: 'files have gone',
+  },
+  {
+    name: 'the index of issued certificates goes by the version of the store',
+    file: 'src/certificates/stock/issued-listing.ts',
+    from: 'if (last && last.call === call && last.stamp === stamp) return last.listing',
+    to: 'if (last) return last.listing',
+    breaks: 'A certificate that was just issued would not be found, and ordered again.',
+    test: 'test/integration/certificates/certificate-inventory.test.ts',
+    filter: 'listed again only if there are new ones',
+  },
 ]

@@ -1,5 +1,5 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto'
-import { constants } from 'node:fs'
+import { type BigIntStats, constants } from 'node:fs'
 import { open, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -121,5 +121,13 @@ async function statEntry(path: string) {
   const entry = await stat(path, { bigint: true }).catch(() => undefined)
   if (entry?.isDirectory()) return { kind: 'folder' as const, path }
   if (!entry?.isFile()) return undefined
-  return { kind: 'file' as const, path, stamp: `${entry.dev} ${entry.ino} ${entry.size} ${entry.mtimeNs}` }
+  return { kind: 'file' as const, path, stamp: stampIn(entry) }
 }
+
+/** The stamp of a file or folder. Undefined if there is none. */
+export const stampOf = async (path: string): Promise<string | undefined> => {
+  const entry = await stat(path, { bigint: true }).catch(() => undefined)
+  return entry && stampIn(entry)
+}
+
+const stampIn = ({ dev, ino, size, mtimeNs }: BigIntStats): string => `${dev} ${ino} ${size} ${mtimeNs}`

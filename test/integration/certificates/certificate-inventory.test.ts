@@ -64,6 +64,45 @@ describe('what covers a host', () => {
     expect((await covering('app.lab.test', undefined, from))?.certificateFile).toBe(at('issued', 'z.pem'))
   })
 
+  describe('by the index of the store', () => {
+    let version = '1'
+    const indexed = () => certificateInventory([], { issued: at('issued'), issuedVersion: async () => version })
+
+    test('issued certificates, whose folder is listed again only if there are new ones', async () => {
+      await mkdir(at('issued', 'one'), { recursive: true })
+      await make('issued/one/first', ['DNS:one.lab.test'])
+      const from = indexed()
+      expect((await covering('one.lab.test', undefined, from))?.names).toEqual(['one.lab.test'])
+      // No new pair comes so: it is renamed into the folder.
+      await make('issued/one/second', ['DNS:two.lab.test'])
+      expect(await covering('two.lab.test', undefined, from)).toBeUndefined()
+      version = '2'
+      expect((await covering('two.lab.test', undefined, from))?.names).toEqual(['two.lab.test'])
+      await mkdir(at('issued', 'three'))
+      await make('issued/three/third', ['DNS:three.lab.test'])
+      expect((await covering('three.lab.test', undefined, from))?.names).toEqual(['three.lab.test'])
+    })
+
+    test('no certificate whose files have gone or were changed', async () => {
+      await mkdir(at('issued', 'one'), { recursive: true })
+      await make('issued/one/first', ['DNS:one.lab.test'])
+      const from = indexed()
+      const found = await covering('one.lab.test', undefined, from)
+      rmSync(found?.keyFile ?? '')
+      expect(await covering('one.lab.test', undefined, from)).toBeUndefined()
+      expect(await from.withFingerprint(found?.fingerprint ?? '')).toBeUndefined()
+    })
+
+    test('all that stand when every host or every problem is asked for', async () => {
+      await mkdir(at('issued', 'one'), { recursive: true })
+      await make('issued/one/first', ['DNS:one.lab.test'])
+      const from = indexed()
+      await covering('one.lab.test', undefined, from)
+      await make('issued/one/second', ['DNS:two.lab.test'])
+      expect([...(await from.coveringEach(['two.lab.test'], Date.now() + 2_000)).keys()]).toEqual(['two.lab.test'])
+    })
+  })
+
   test('the files up to a limit in a folder of others, which says that it was cut', async () => {
     for (const label of ['a', 'b', 'c']) await make(label, [`DNS:${label}.lab.test`])
     const from = certificateInventory([folder.path], { mostFiles: 5 })
