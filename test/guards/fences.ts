@@ -155,7 +155,8 @@ export const FENCE_GUARDS: readonly Guard[] = [
     from: 'const show = async () => edge.raiseFloor({ store: await store.storeId(), epoch: await store.epoch() })',
     to: 'const show = async () => undefined',
     breaks: 'The former store of a copy that has changed nothing yet could still act.',
-    test: 'test/faults/former-store.test.ts',
+    test: 'test/world/world.test.ts',
+    filter: 'a former store takes no host off the air',
   },
   {
     name: 'a removal asks the edge before it takes the name',
@@ -163,7 +164,8 @@ export const FENCE_GUARDS: readonly Guard[] = [
     from: "        if (run.action === 'remove') await primary.raiseFence(guard.fences)\n",
     to: '',
     breaks: 'A former store would take the name of a host from DNS before the edge refuses it.',
-    test: 'test/faults/former-store.test.ts',
+    test: 'test/world/world.test.ts',
+    filter: 'a former store takes no host off the air',
   },
   {
     name: 'a run that another store has fenced ends',

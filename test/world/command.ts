@@ -2,7 +2,7 @@ import { fc } from '../support/fast-check.ts'
 import type { StallKind } from './name-server.ts'
 import type { Stop } from './process.ts'
 import type { Request } from './service.ts'
-import { HOSTS, type HostName, type InstanceName } from './world.ts'
+import { type FormerRequest, HOSTS, type HostName, type InstanceName } from './world.ts'
 
 export type MachineName = 'primary' | 'secondary'
 
@@ -40,6 +40,8 @@ export type Command = { readonly thenMs: number } & (
   | { readonly do: 'backup' }
   /** The backup is restored into a new store, when no run is under way. The processes on the former one may go on. */
   | { readonly do: 'restore'; readonly keepsFormer: boolean }
+  /** Somebody asks a process on the former store, if one goes on. */
+  | { readonly do: 'former'; readonly asks: FormerRequest; readonly host: HostName }
   | { readonly do: 'wait' }
 )
 
@@ -125,12 +127,17 @@ const scene: fc.Arbitrary<History> = fc.oneof(
   {
     weight: 2,
     arbitrary: fc
-      .record({ since: fc.array(request(), { minLength: 1, maxLength: 4 }), keepsFormer: isSo(2) })
+      .record({
+        since: fc.array(request(), { minLength: 1, maxLength: 4 }),
+        former: fc.option(word<FormerRequest>('remove', 'remove', 'repair', 'accept'), { nil: undefined }),
+        host,
+      })
       .map(
-        ({ since, keepsFormer }): History => [
+        ({ since, former, host: name }): History => [
           { do: 'backup', thenMs: 10 },
           ...since,
-          { do: 'restore', keepsFormer, thenMs: 25_000 },
+          { do: 'restore', keepsFormer: former !== undefined, thenMs: 25_000 },
+          ...(former ? [{ do: 'former', asks: former, host: name, thenMs: 10_000 } as const] : []),
         ],
       ),
   },

@@ -98,4 +98,13 @@ export const REPAIRS: readonly Found[] = [
       { do: 'return', machine: 'secondary', thenMs: 40_000 },
     ],
   },
+  {
+    name: 'a former store takes no host off the air, nor its name for a moment',
+    history: [
+      { do: 'apply', by: 'a', host: 'one', thenMs: 5_000 },
+      { do: 'backup', thenMs: 10 },
+      { do: 'restore', keepsFormer: true, thenMs: 25_000 },
+      { do: 'former', asks: 'remove', host: 'one', thenMs: 20_000 },
+    ],
+  },
 ]

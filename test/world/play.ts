@@ -161,6 +161,8 @@ class Play {
         return this.#world.makeBackup()
       case 'restore':
         return this.#restore(command.keepsFormer)
+      case 'former':
+        return this.#world.askFormer(command.asks, command.host)
       case 'wait':
         return
       case 'leave':

@@ -23,6 +23,8 @@ interface Told {
 export async function assertPromises(world: World): Promise<void> {
   const [dangling] = world.dangling
   if (dangling !== undefined) throw new PromiseBroken('no name points at an edge that does not serve it', dangling)
+  const [gone] = world.gone
+  if (gone !== undefined) throw new PromiseBroken('no name goes after a restore before somebody asks for it', gone)
   for (const name of HOSTS) {
     const host = hostOf(name)
     const runs = await world.store.runsOfHost(host)

@@ -11,7 +11,7 @@ import type { Store } from '../../src/store/ports/store.ts'
 import { EdgeMachine } from './edge-machine.ts'
 import { NameServer } from './name-server.ts'
 import { Process } from './process.ts'
-import { BACKEND, KEY, PRIMARY, SECONDARY, Service, ZONE } from './service.ts'
+import { BACKEND, KEY, PRIMARY, type Request, SECONDARY, Service, ZONE } from './service.ts'
 import { type Copy, copyOf, openAt, restoredStore, storeFrom, type Template } from './stores.ts'
 import { Timeline } from './timeline.ts'
 
@@ -45,6 +45,8 @@ export class World {
   readonly services = new Map<InstanceName, Service>()
   /** Moments at which a name of ours led to an edge that did not serve it. */
   readonly dangling: string[] = []
+  /** Names that were gone from DNS after a restore although nobody had asked the restored store. */
+  readonly gone: string[] = []
   /** By edge and host: the backend that somebody gave it by hand. */
   readonly edits = new Map<string, string>()
   /** A copy of the store, as a backup holds it. */
@@ -54,7 +56,7 @@ export class World {
   readonly #root: string
   readonly #stores: Store[]
   readonly #clock: Clock
-  #former: Process[] = []
+  readonly #former: Service[] = []
 
   private constructor(root: string, store: Store, timeline: Timeline, clock: Clock) {
     this.#root = root
@@ -64,7 +66,10 @@ export class World {
     this.nameServer = new NameServer(timeline, ZONE, KEY)
     this.primary = new EdgeMachine(this.timeline, root, PRIMARY)
     this.secondary = new EdgeMachine(this.timeline, root, SECONDARY)
-    this.nameServer.onChange = () => this.#noteDangling('the name server made an update')
+    this.nameServer.onChange = () => {
+      this.#noteDangling('the name server made an update')
+      this.#noteGone()
+    }
     this.primary.nginx.onLoad = () => this.#noteDangling('nginx loaded a generation')
   }
 
@@ -80,7 +85,7 @@ export class World {
 
   async close(): Promise<void> {
     for (const { process } of this.services.values()) process.die()
-    for (const process of this.#former) process.die()
+    for (const { process } of this.#former) process.die()
     for (const store of this.#stores) await store.close()
     rmSync(this.#root, { recursive: true, force: true })
   }
@@ -103,9 +108,9 @@ export class World {
     if (!backup) return
     const stood = Object.fromEntries(HOSTS.map((name) => [name, this.#standing(hostOf(name))]))
     const newest = await this.#newestRuns()
-    for (const { process } of this.services.values())
-      if (keepsFormer) this.#former.push(process)
-      else process.die()
+    for (const service of this.services.values())
+      if (keepsFormer) this.#former.push(service)
+      else service.process.die()
     this.services.clear()
     const file = join(this.#root, `${this.#stores.length + 1}.db`)
     await restoredStore(backup, file, timeline.now(), [primary.folder, secondary.folder])
@@ -161,6 +166,13 @@ export class World {
     return service
   }
 
+  /** Somebody asks a process on the former store to change a host that this store has. */
+  async askFormer(action: FormerRequest, name: HostName): Promise<void> {
+    const service = this.#former.findLast(({ process }) => process.isAwake)
+    const exposure = await this.#stores.at(-2)?.findExposure(hostOf(name))
+    if (service && exposure) void service.request(action, exposure.planId)
+  }
+
   exposure(name: HostName): Promise<Exposure | undefined> {
     return this.store.findExposure(hostOf(name))
   }
@@ -189,7 +201,18 @@ export class World {
     for (const name of names)
       if (names.has(`_drawbridge.${name}`) && !served.has(name)) this.dangling.push(`${name}, when ${what}`)
   }
+
+  /** A restored store takes no name from DNS by itself, and a former one cannot. */
+  #noteGone(): void {
+    if (!this.restored) return
+    const { stood, asked, decided } = this.restored
+    for (const name of HOSTS)
+      if (!asked.has(name) && !decided.has(name) && isNamed(stood[name]) && !isNamed(this.standing(name)))
+        this.gone.push(hostOf(name))
+  }
 }
+
+export type FormerRequest = Exclude<Request, 'apply'>
 
 interface Planned {
   readonly port: number
@@ -231,3 +254,5 @@ function planFor(host: string, at: number, { port, expiresIn, former }: Planned)
     proof: randomBytes(32).toString('hex'),
   }
 }
+
+const isNamed = (standing: readonly string[] = []): boolean => standing.some((line) => line.startsWith('A '))
