@@ -16,20 +16,27 @@ export const STEP_LIMITS_SECONDS: Readonly<Record<StepName, number>> = {
   tidy: 300,
 }
 
+/** A renewal reads the certificate of each of its hosts by a handshake, so its verification may take longer with each. */
+export const VERIFY_MORE_MS = 50
+
 /** How long a step may take to stop after its waits were ended. */
 const GRACE_MS = 10_000
 
 /** The limit of the step that is under way. One for each run. */
 export class StepLimit {
   readonly #clock: Clock
+  readonly #hosts: number
   #signal = AbortSignal.any([])
 
-  constructor(clock: Clock) {
+  /** `hosts`: how many the run changes. */
+  constructor(clock: Clock, hosts = 1) {
     this.#clock = clock
+    this.#hosts = hosts
   }
 
   of(step: string): number {
-    return STEP_LIMITS_SECONDS[step as StepName] * 1000
+    const more = step === 'verify' ? (this.#hosts - 1) * VERIFY_MORE_MS : 0
+    return STEP_LIMITS_SECONDS[step as StepName] * 1000 + more
   }
 
   /** Aborted with the fault when the step that is under way has reached its limit. */

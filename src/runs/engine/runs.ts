@@ -205,7 +205,7 @@ export class Runs {
       ensureHeld,
       entries,
     })
-    const limit = new StepLimit(clock)
+    const limit = new StepLimit(clock, Math.max(1, leases.length))
     const guarded = async () => {
       const [epoch, id] = await untilStored(() => Promise.all([store.epoch(), store.storeId()]), clock)
       const fences = leases.map(({ name, fence: number }) => ({ host: hostOfLease(name), epoch, number, store: id }))

@@ -4,9 +4,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { AuditTrail } from '../../../src/audit/trail.ts'
 import type { Plan } from '../../../src/model/exposure.ts'
 import type { ChosenCertificate, Receipt } from '../../../src/model/receipt.ts'
-import { BY_SCHEDULE } from '../../../src/model/run.ts'
-import { systemClock } from '../../../src/primitives/clock.ts'
+import { BY_SCHEDULE, type StepName } from '../../../src/model/run.ts'
+import { type Clock, systemClock } from '../../../src/primitives/clock.ts'
 import { begin } from '../../../src/runs/engine/begin.ts'
+import { STEP_LIMITS_SECONDS, VERIFY_MORE_MS } from '../../../src/runs/engine/limits.ts'
 import { recover } from '../../../src/runs/engine/recover.ts'
 import { Runs } from '../../../src/runs/engine/runs.ts'
 import type { Step } from '../../../src/runs/engine/step.ts'
@@ -59,14 +60,14 @@ const appliedPlans = async (count: number): Promise<Plan[]> => {
 }
 
 /** Runs whose only effect waits for `work`. Notes the leases that each beat renews. */
-function instance(name: string, work: () => Promise<void>) {
+function instance(name: string, work: () => Promise<void>, step: StepName = 'certificate', clock = systemClock) {
   const renewed: string[][] = []
   const renewLeases = (leases: readonly Lease[], now: number, ttlMs: number) => {
     renewed.push(leases.map((lease) => lease.name))
     return store.renewLeases(leases, now, ttlMs)
   }
-  const step: Step = {
-    name: 'certificate',
+  const only: Step = {
+    name: step,
     before: async () => null,
     do: async () => {
       await work()
@@ -82,10 +83,10 @@ function instance(name: string, work: () => Promise<void>) {
     leaseMs: LEASE_MS,
     crashPoint: () => undefined,
     publish: (_host, commit) => commit(),
-    clock: systemClock,
+    clock,
     raiseFences: async () => undefined,
     renewedFiles: () => (_host, former) => former,
-    stepsFor: async () => [step],
+    stepsFor: async () => [only],
   })
   const parts = { store, runs, instance: name, log: createLog('fatal', [], { write: () => undefined }) }
   return { runs, renewed, parts: { ...parts, clock: systemClock } }
@@ -123,6 +124,21 @@ test('a run over many hosts renews one lease; the others run out, and its claims
   for (const { host } of plans)
     expect(await store.findExposure(host)).toMatchObject({ receipt: { certificate: { fingerprint: 'new' } } })
   expect((await renewal(plans.slice(1), 'another')).leases).toHaveLength(2)
+})
+
+test('the verification of a run may take longer with each of its hosts, because it asks for each of them', async () => {
+  const plans = await appliedPlans(3)
+  const set: number[] = []
+  const clock: Clock = {
+    ...systemClock,
+    after: (ms, ...given) => {
+      set.push(ms)
+      return systemClock.after(ms, ...given)
+    },
+  }
+  const { runs } = instance('me', async () => undefined, 'verify', clock)
+  expect(await runs.start(await renewal(plans, 'me'))).toMatchObject({ outcome: { kind: 'succeeded' } })
+  expect(set).toContain(STEP_LIMITS_SECONDS.verify * 1000 + 2 * VERIFY_MORE_MS)
 })
 
 /** A timer of 1 ms that notes how late it is, less the time that the kernel kept the thread waiting for a processor. */
