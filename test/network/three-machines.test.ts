@@ -1,5 +1,5 @@
 import { chownSync, cpSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { launcher } from '../../lab/checkout.ts'
@@ -98,7 +98,8 @@ suite('from one machine to three, by the commands of docs/operations.md', () => 
   /** Copies to another machine. What stands in a configuration are the paths of the machine that it came from. */
   function copy(machine: Place, from: string, to: string): void {
     const [, last = '', path = ''] = /^root@192\.168\.45\.(\d+):(.+)$/.exec(to) ?? []
-    cpSync(placed(machine, from), placed(last as Place, path), { recursive: true, preserveTimestamps: true })
+    const target = path.endsWith('/') ? `${path}${basename(from)}` : path
+    cpSync(placed(machine, from), placed(last as Place, target), { recursive: true, preserveTimestamps: true })
   }
 
   /** What `put-store-key` does: the user of the folder writes a new file. */

@@ -176,13 +176,34 @@ export function lifeOf(suite: Suite): void {
       expect(await machine.run('drawbridge', 'init')).toMatchObject({ code: 0 })
     })
 
-    test('goes on after logs are rotated, and after nginx was stopped', async () => {
+    test('goes on after logs are rotated, and while nginx of Debian is installed again and restarted', async () => {
       await machine.done('logrotate -f /etc/logrotate.d/nginx')
       await expectWhole()
+      await machine.done('dpkg --install /srv/packages/*.deb', { seconds: 200 })
+      expect(await visit(machine, HOST)).toBe(PAGE)
+      await expectWhole()
+      await machine.done('systemctl restart nginx')
+      await expectWhole()
+      expect(await machine.done('nginx -t 2>&1')).not.toContain('[warn]')
+    })
+
+    test('tells that nginx was stopped, and heals by itself when it runs again', async () => {
+      const stateOf = async (host: string) =>
+        new RegExp(`^${host.replaceAll('.', '\\.')} +(\\w+)`, 'm').exec(await machine.done('drawbridge status'))?.[1]
       await machine.done('systemctl stop nginx')
+      await until('the host is down', async () => (await stateOf(HOST)) === 'DOWN', 120_000)
       expect(await expose(machine, 'away.example.test')).not.toMatchObject({ code: 0 })
       expect((await machine.run('drawbridge', 'doctor')).code).not.toBe(0)
+      // The duties of the service look at every edge in the meantime, and must not take hosts for lost.
+      await until(
+        'the edge is told as away',
+        async () => (await machine.done('drawbridge doctor; true')).includes('names no running nginx'),
+        60_000,
+      )
       await machine.done('systemctl start nginx')
+      await until('the host runs', async () => (await stateOf(HOST)) === 'RUNNING', 120_000)
+      expect(await machine.run('drawbridge', 'diff', '--all')).toMatchObject({ code: 0 })
+      expect(await machine.run('drawbridge', 'doctor')).toMatchObject({ code: 0 })
       await expectWhole()
     })
 

@@ -11,6 +11,8 @@ const PACKAGES = [
   ...['systemd', 'systemd-sysv', 'dbus', 'logrotate', 'iproute2', 'procps', 'curl', 'openssl', 'ca-certificates'],
   ...['bind9', 'bind9-dnsutils', 'pebble', 'busybox'],
 ]
+/** Debian's nginx, to be installed once more. */
+const NGINX = ['nginx', 'nginx-common']
 /** A process namespace whose first process is killed with this one ends everything that runs in the machine. */
 const NAMESPACES = ['--mount', '--pid', '--net', '--fork', '--kill-child', '--mount-proc', '--propagation', 'private']
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
@@ -76,8 +78,13 @@ export class Machine implements AsyncDisposable {
     return basename(this.#folder.path)
   }
 
-  static async boot(suite: Suite): Promise<Machine> {
-    const machine = new Machine(await cleanRoot(suite, 'machine', PACKAGES))
+  /** `more`: packages beside the usual ones, in a root of this kind. */
+  static async boot(
+    suite: Suite,
+    more?: { readonly kind: string; readonly packages: readonly string[] },
+  ): Promise<Machine> {
+    const packages = [...PACKAGES, ...(more?.packages ?? [])]
+    const machine = new Machine(await cleanRoot(suite, more?.kind ?? 'machine', packages, NGINX))
     try {
       await machine.#booted()
     } catch (error) {
@@ -114,6 +121,14 @@ export class Machine implements AsyncDisposable {
     const shell = childOf(this.#supervisor.pid ?? 0)
     const nspawn = shell && childOf(shell)
     return nspawn && childOf(nspawn)
+  }
+
+  /** Lays a cable to another machine: an interface on each of them. It stays when one of them boots again. */
+  async cable(name: string, other: Machine, itsName: string): Promise<void> {
+    const link = ['ip', 'link', 'add', name, 'type', 'veth', 'peer', 'name', itsName, 'netns', String(other.#leader)]
+    const child = spawn('nsenter', ['--target', String(this.#leader), '--net', '--', ...link], { stdio: 'inherit' })
+    const code = await new Promise((resolve) => child.once('exit', resolve))
+    if (code !== 0) throw new Error(`There is no cable ${name}: ip ended with ${code}.`)
   }
 
   /** Runs a program inside as root, as a login shell would. */
