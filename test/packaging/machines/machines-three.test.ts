@@ -110,7 +110,7 @@ describe.runIf(isRoot())('three booted machines, by the commands of docs/operati
       enrolment = machine.done(`${command} >/root/enrolment 2>&1`)
       enrolment.catch(() => undefined)
       await until('the code is printed', async () => {
-        code = /\n(\S{100,})\n/.exec(await machine.done('cat /root/enrolment'))?.[1] ?? ''
+        code = /\n(\S{100,})\n/.exec((await machine.sh('cat /root/enrolment')).output)?.[1] ?? ''
         return code !== ''
       })
       return
