@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
-import type { SitePair } from '../src/edge/contract.ts'
+import type { Pair } from '../src/edge/contract.ts'
 import { der, objectId } from '../src/primitives/der.ts'
 
 /** DER tags. */
@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000
 const LIFETIME_DAYS = 90
 
 export interface LocalAuthority {
-  issue(host: string): SitePair
+  issue(host: string): Pair & { readonly fingerprint: string }
 }
 
 /** An authority in this process: thousands of certificates in seconds, where a program for each would take minutes. */

@@ -1,19 +1,20 @@
 import type { EdgeDescription } from '../lab/description.ts'
 import { labEdge } from '../lab/nginx.ts'
-import type { Site } from '../src/edge/contract.ts'
-import type { FileHash } from '../src/model/receipt.ts'
-import { hashOf } from '../src/runs/file-hash.ts'
+import type { Entry, Pair } from '../src/edge/contract.ts'
 
-/** Gives an edge many hosts in one generation, as one change of a service would. Resolves with the files of each for its receipt. */
-export async function writeSites(
+/** Gives an edge many hosts in one generation, as one change of a service would. `pairs`: the certificates that they name. */
+export async function writeEntries(
   description: EdgeDescription,
-  sites: readonly Site[],
-): Promise<ReadonlyMap<string, readonly FileHash[]>> {
+  entries: readonly Entry[],
+  pairs: readonly Pair[] = [],
+): Promise<void> {
   const edge = labEdge(description)
-  const files = await Promise.all(sites.map((site) => edge.filesFor(site)))
-  // Hosts with the same certificate name the same files for it.
-  const wanted = [...new Map(files.flat().map((file) => [file.path, file])).values()]
-  const expected = await edge.hashFiles(wanted.map(({ path }) => path))
-  await edge.change({ propose: async () => ({ files: wanted, expected }), assertHeld: () => undefined })
-  return new Map(sites.map(({ host }, at) => [host, (files[at] ?? []).map(hashOf)]))
+  for (const pair of pairs) await edge.certificate(pair)
+  const verdicts = await edge.change({
+    items: entries.map((wanted) => {
+      const { host } = wanted
+      return { host, fence: { host, epoch: 0, number: 0 }, expected: 'any', wanted }
+    }),
+  })
+  for (const verdict of verdicts) if (verdict.state === 'refused') throw verdict.fault
 }

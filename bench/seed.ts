@@ -4,13 +4,14 @@ import { join } from 'node:path'
 import type { LabDescription } from '../lab/description.ts'
 import type { Lab } from '../lab/lab.ts'
 import { statePaths } from '../lab/state.ts'
-import type { Site, SitePair } from '../src/edge/contract.ts'
+import type { Pair } from '../src/edge/contract.ts'
 import type { DnsChange, Plan } from '../src/model/exposure.ts'
 import type { ChosenCertificate } from '../src/model/receipt.ts'
 import { stepsToApply } from '../src/plan/steps.ts'
+import { entryOf } from '../src/runs/steps/entry-of.ts'
 import { openStore } from '../src/store/open.ts'
 import { localAuthority } from './authority.ts'
-import { writeSites } from './edge-files.ts'
+import { writeEntries } from './edge-files.ts'
 import { requestFor } from './exposures.ts'
 import { BENCH_PLACE } from './place.ts'
 
@@ -44,23 +45,17 @@ export async function seedHosts(lab: Lab, count: number, { tls, target }: SeedOp
   const certificateOf = tls === 'own' ? ownCertificates(lab) : wildcardOf(lab)
   const hosts = Array.from({ length: count }, (_, at) => {
     const plan = planOf(at, zone, edges.primary.address, leadsTo)
-    const { site: certificate, chosen } = certificateOf(plan.host)
-    const site: Site = { host: plan.host, planId: plan.planId, target: leadsTo, certificate, proof: plan.proof }
-    return { plan, chosen, site }
+    return { plan, ...certificateOf(plan.host) }
   })
-  const sites = hosts.map(({ site }) => site)
-  const files = await writeSites(edges.primary, sites)
-  await writeSites(edges.secondary, sites)
-  await store(
-    lab,
-    hosts.map(({ plan, chosen }) => ({ plan, chosen, files: files.get(plan.host) ?? [] })),
-  )
+  const entries = hosts.map(({ plan, chosen }) => entryOf(plan, chosen))
+  const pairs = new Set(hosts.map(({ pair }) => pair))
+  for (const edge of [edges.primary, edges.secondary]) await writeEntries(edge, entries, [...pairs])
+  await store(lab, hosts)
 }
 
 type SeededHost = {
   readonly plan: Plan
   readonly chosen: ChosenCertificate
-  readonly files: readonly { readonly path: string; readonly hash: string | null }[]
 }
 
 /** Without runs and journals: no read of a host needs them. */
@@ -69,13 +64,13 @@ async function store(lab: Lab, hosts: readonly SeededHost[]): Promise<void> {
   mkdirSync(service, { recursive: true, mode: 0o700 })
   const opened = await openStore({ kind: 'sqlite', file: join(service, 'drawbridge.db') })
   await opened.transaction(async (session) => {
-    for (const { plan, chosen, files } of hosts) {
+    for (const { plan, chosen } of hosts) {
       const { host, planId, createdAt: since, changes } = plan
       const records = changes
         .filter((change): change is DnsChange => change.kind === 'dns')
         .map(({ name, type, ttl, value }) => ({ name, type, ttl, value }))
       await session.insertPlan(plan)
-      const receipt = { version: 2, certificate: chosen, files, records } as const
+      const receipt = { version: 2, certificate: chosen, records } as const
       await session.insertExposure({ host, planId, state: 'applied', fence: FENCE, since, receipt })
     }
   })
@@ -117,16 +112,16 @@ function backendOf({ backends }: LabDescription): string {
   return `http://${backend.address}:${backend.port}`
 }
 
-type CertificateOf = (host: string) => { readonly site: SitePair; readonly chosen: ChosenCertificate }
+type CertificateOf = (host: string) => { readonly pair: Pair; readonly chosen: ChosenCertificate }
 
 function wildcardOf(lab: Lab): CertificateOf {
   const { certificates } = statePaths(lab.state)
   const files = { certificateFile: join(certificates, 'wildcard.pem'), keyFile: join(certificates, 'wildcard.key') }
   const [certificatePem, keyPem] = [readFileSync(files.certificateFile, 'utf8'), readFileSync(files.keyFile, 'utf8')]
   const x509 = new X509Certificate(certificatePem)
-  const site = { fingerprint: x509.fingerprint256, certificatePem, keyPem }
+  const pair = { certificatePem, keyPem }
   const chosen = installed(x509, files, [`*.${lab.description.zone}`])
-  return () => ({ site, chosen })
+  return () => ({ pair, chosen })
 }
 
 /**
@@ -138,11 +133,11 @@ function ownCertificates(lab: Lab): CertificateOf {
   const folder = join(statePaths(lab.state).certificates, 'own')
   mkdirSync(folder, { mode: 0o700 })
   return (host) => {
-    const site = authority.issue(host)
+    const pair = authority.issue(host)
     const file = join(folder, `${host}.pem`)
-    writeFileSync(file, `${site.certificatePem}${site.keyPem}`, { mode: 0o600 })
-    const x509 = new X509Certificate(site.certificatePem)
-    return { site, chosen: installed(x509, { certificateFile: file, keyFile: file }, [host]) }
+    writeFileSync(file, `${pair.certificatePem}${pair.keyPem}`, { mode: 0o600 })
+    const x509 = new X509Certificate(pair.certificatePem)
+    return { pair, chosen: installed(x509, { certificateFile: file, keyFile: file }, [host]) }
   }
 }
 

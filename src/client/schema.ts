@@ -970,7 +970,7 @@ export interface components {
             checks: components["schemas"]["Check"][];
             changes: components["schemas"]["Change"][];
             /** @description The steps of the apply, in the order in which they will run. Empty for plans of version 0.1. */
-            steps: ("check" | "backup" | "certificate" | "proxy" | "dns" | "proxy-tls" | "verify" | "tidy")[];
+            steps: ("check" | "backup" | "certificate" | "proxy" | "dns" | "proxy-tls" | "verify")[];
             /** @description Covers the request, the changes and the steps. An apply does exactly this. */
             digest: string;
             /**

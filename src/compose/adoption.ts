@@ -1,6 +1,5 @@
 import type { Config } from '../config/config.ts'
 import { EdgeFault, type SiteAnswer } from '../edge/contract.ts'
-import { UnknownVerb } from '../edge/remote/agent-client.ts'
 import { Problem } from '../model/errors.ts'
 import type { FoundSite } from '../model/options/adoption.ts'
 import type { EdgeAccesses } from './edges.ts'
@@ -34,8 +33,7 @@ export async function siteOn(
   const answer = await access.site(host).catch((error: unknown): SiteAnswer => {
     if (!(error instanceof EdgeFault)) throw error
     if (tolerated(error)) return { kind: 'none' }
-    const nextAction = `Upgrade drawbridge on the machine of edge ${server} and start its agent again.`
-    throw new Problem('unavailable', error.message, error instanceof UnknownVerb ? { nextAction } : {})
+    throw new Problem('unavailable', error.message)
   })
   if (answer.kind === 'off')
     throw new Problem('adopt_not_allowed', `The agent of edge ${server} does not let sites be adopted.`, {

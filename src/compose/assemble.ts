@@ -25,7 +25,6 @@ import type { Service } from '../operate/serve.ts'
 import type { WithdrawParts } from '../operate/withdraw.ts'
 import { type Clock, systemClock } from '../primitives/clock.ts'
 import { derived } from '../primitives/derived.ts'
-import { filesOnSecondary } from '../runs/compare-edge.ts'
 import type { Converge } from '../runs/converge.ts'
 import { EdgePreparation } from '../runs/edge-preparation.ts'
 import type { EdgeStandings } from '../runs/edge-standings.ts'
@@ -42,7 +41,7 @@ import { VERSION } from '../runtime/version.ts'
 import { LastKnown } from '../store/last-known.ts'
 import { type OpenOptions, openStore, type StoreSetting } from '../store/open.ts'
 import type { Store, StoreReads } from '../store/ports/store.ts'
-import type { DriftParts } from '../usecases/drift.ts'
+import { type DriftParts, seenOn } from '../usecases/drift.ts'
 import { Exposer } from '../usecases/exposer.ts'
 import { Planner } from '../usecases/planner.ts'
 import { Plans } from '../usecases/plans.ts'
@@ -160,9 +159,9 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     instances: measuredInstances(config, { store, reads, clock }),
     waitingChecks: () => monitor.waiting,
   })
-  const { secondary, loadPair, inventory } = parts
-  const onSecondary: DriftParts['onSecondary'] = async (plan, receipt) =>
-    secondary ? filesOnSecondary(secondary, plan, receipt, loadPair).catch(() => undefined) : undefined
+  const { secondary, inventory } = parts
+  const onSecondary: DriftParts['onSecondary'] = async (host) =>
+    secondary && seenOn(secondary.server, secondary, host).catch(() => undefined)
   const drift = composeDrift(config, { store, edges, clients, inventory, onSecondary })
   const diagnoser = composeDiagnoser(config, settings, { reads, edges, clients, board, drift, log, clock })
   const monitor = composeMonitor(config, {

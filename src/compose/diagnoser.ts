@@ -3,12 +3,9 @@ import type { Config } from '../config/config.ts'
 import { isPublic } from '../config/status.ts'
 import { zoneOf } from '../config/zones.ts'
 import type { Difference } from '../diagnose/drift.ts'
-import { filesToCompare } from '../diagnose/drift.ts'
 import { addressesOf } from '../dns/addresses.ts'
 import { readSets } from '../dns/read-back.ts'
 import { dnsReader } from '../dns/reader.ts'
-import { mainPlaceOf } from '../edge/config/gathered.ts'
-import { CURRENT, isCertificateFile, isOutside, placeOf } from '../edge/config/layout.ts'
 import type { Board } from '../monitor/board.ts'
 import { factsOf } from '../monitor/judge.ts'
 import type { PlanSettings } from '../plan/settings.ts'
@@ -52,7 +49,6 @@ export function composeDiagnoser(
       findExposure: (host) => reads.findExposure(host),
       findPlan: (planId) => reads.findPlan(planId),
     },
-    filesToCompare: (exposure) => filesToCompare(exposure, isCertificateFile),
     known: (host, planId) => {
       const status = board.find(host)
       return status && status.planId === planId ? factsOf(status, clock.now()) : null
@@ -109,18 +105,10 @@ export function composeDrift(
       findPlan: (planId) => store.findPlan(planId),
     },
     view: edges.get(config.servers.primary)?.view,
-    secondaryView: config.servers.secondary === undefined ? undefined : edges.get(config.servers.secondary)?.view,
-    pathBeside,
     onSecondary,
     hasCertificate: async (fingerprint) => (await inventory.withFingerprint(fingerprint)) !== undefined,
-    isCertificateFile,
     readerFor: (zone) => clients.primaryOf(zone),
     readSets,
   }
   return (planId) => findDrift(parts, planId)
-}
-
-function pathBeside(entryPath: string, name: string): string {
-  const folder = entryPath.slice(0, entryPath.lastIndexOf(`/${CURRENT}/`))
-  return placeOf(folder, isOutside(name) ? name : `${CURRENT}/${mainPlaceOf(name).file}`)
 }

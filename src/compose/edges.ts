@@ -3,11 +3,8 @@ import type { Config } from '../config/config.ts'
 import type { AgentSetting } from '../config/servers.ts'
 import { findSite, targetAt } from '../edge/adopt/find-site.ts'
 import type { EdgeTrust } from '../edge/authority/trust.ts'
-import { CURRENT, parsePath } from '../edge/config/layout.ts'
-import { readEntry } from '../edge/config/read-entry.ts'
-import type { EntryRecord } from '../edge/config/render-lines.ts'
-import type { Listening } from '../edge/config/sockets.ts'
-import type { Edge, EdgeFile, EdgePreflight, EdgeView, EdgeVisitor, SiteAnswer } from '../edge/contract.ts'
+import { CURRENT } from '../edge/config/layout.ts'
+import type { Edge, EdgePreflight, EdgeView, EdgeVisitor, SiteAnswer } from '../edge/contract.ts'
 import { PresentGeneration } from '../edge/generations/present.ts'
 import { type LocalEdgeParts, localEdge } from '../edge/local.ts'
 import { edgePreflight } from '../edge/preflight.ts'
@@ -36,8 +33,6 @@ export interface EdgeAccess {
   readonly site: (host: string) => Promise<SiteAnswer>
   readonly visitor: (limitMs: number) => EdgeVisitor
   readonly environment: Omit<EdgeEnvironment, 'addresses'>
-  /** What its entries were rendered from. Undefined for one that this version would not write so. */
-  readonly records: (files: readonly EdgeFile[]) => Promise<readonly (EntryRecord | undefined)[]>
 }
 
 /** By the id of the server. */
@@ -116,11 +111,10 @@ function localAccess(settings: EdgeSettings, world: ReturnType<typeof siteWorldO
     },
     visitor: (limitMs) => edgeVisitor(limitMs, clock),
     environment: {
-      hostPath: (host) => present.whereIs(host).path,
+      hostPath: (host) => present.whereIs(host).file,
       isOurs: isBelow(folder),
       edge: { address, ports },
     },
-    records: async (files) => files.map((file) => recordIn(file, settings)),
   }
 }
 
@@ -152,10 +146,6 @@ function remoteAccess(config: Config, setting: RemoteSetting, log: Log): EdgeAcc
         ),
       isOurs: (path) => client.last !== undefined && isBelow(client.last.nginx.folder)(path),
       edge: known,
-    },
-    records: async (files) => {
-      const { nginx } = await client.describe()
-      return files.map((file) => recordIn(file, nginx))
     },
   }
 }
@@ -204,11 +194,6 @@ function once<T>(work: (given: T) => Promise<void>): (given: T) => void {
       isUnderWay = false
     })
   }
-}
-
-function recordIn({ path, content }: EdgeFile, listening: Listening): EntryRecord | undefined {
-  const parsed = parsePath(path)
-  return content !== null && 'host' in parsed ? readEntry(parsed.host, path, content, listening) : undefined
 }
 
 const isBelow =

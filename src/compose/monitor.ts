@@ -1,6 +1,5 @@
 import { alertRuleOf, configuredMutes } from '../config/alerts.ts'
 import type { Config } from '../config/config.ts'
-import { filesToCompare } from '../diagnose/drift.ts'
 import { edgeVisitor } from '../edge/visit/visitor.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { fileFact } from '../model/evidence.ts'
@@ -11,13 +10,14 @@ import type { Board } from '../monitor/board.ts'
 import { Monitor } from '../monitor/monitor.ts'
 import { fileState } from '../observe/host/inspect-edge.ts'
 import { derived } from '../primitives/derived.ts'
-import { filesOnSecondary, secondaryEntry } from '../runs/compare-edge.ts'
+import { secondaryState } from '../runs/compare-edge.ts'
 import type { Runs } from '../runs/engine/runs.ts'
 import type { Reach } from '../runs/reach.ts'
 import { verifiedAnswer } from '../runs/steps/verify.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Exposure } from '../store/ports/exposures.ts'
 import type { Store } from '../store/ports/store.ts'
+import { appliedEntry } from '../usecases/drift.ts'
 import { dnsStandingReader, type ReadDnsStanding } from './dns-standing.ts'
 import type { EdgeAccesses } from './edges.ts'
 import type { RunParts } from './runs.ts'
@@ -72,35 +72,36 @@ export function composeMonitor(config: Config, parts: MonitorSources): Monitor {
 
 /** Compares what was applied for a host with DNS and with the Primary's files. */
 function comparer(
-  { store, primary, secondary, loadPair }: Pick<MonitorSources, 'store' | 'primary' | 'secondary' | 'loadPair'>,
+  { store, primary, secondary }: Pick<MonitorSources, 'store' | 'primary' | 'secondary'>,
   readStanding: ReadDnsStanding,
 ) {
   /** Null while a run changes the host, and where it cannot be told. */
   const onSecondary = async ({ receipt, runId }: Exposure, plan: Plan): Promise<FullCheck['secondary']> => {
     if (!secondary || !receipt || runId !== undefined) return null
-    return filesOnSecondary(secondary, plan, receipt, loadPair).then(secondaryEntry, () => null)
+    return secondaryState(secondary, plan, receipt).catch(() => null)
   }
-  const fileOf = async (exposure: Exposure): Promise<FullCheck['file']> =>
-    primary
-      ? fileFact(
-          await fileState(
-            primary,
-            filesToCompare(exposure, (path) => primary.isCertificateFile(path)),
-          ),
-        )
-      : null
+  /** While a run changes the host, it is neither what was applied nor anybody's edit. */
+  const fileOf = async ({ host, receipt, runId }: Exposure, plan: Plan): Promise<FullCheck['file']> => {
+    if (!primary) return null
+    const applied = receipt && runId === undefined ? appliedEntry(plan, receipt) : undefined
+    return fileFact(await fileState(primary, host, applied))
+  }
   return async (host: string): Promise<Pick<FullCheck, 'dns' | 'file' | 'secondary'>> => {
     const exposure = await store.findExposure(host)
     const plan = exposure && (await store.findPlan(exposure.planId))
     if (!plan) return { dns: null, file: null }
     const [{ records }, file, other] = await Promise.all([
       readStanding(plan, recordsOf(plan, exposure.receipt)),
-      fileOf(exposure),
+      fileOf(exposure, plan),
       onSecondary(exposure, plan),
     ])
     if (file !== 'edited') return { dns: records, file, secondary: other ?? null }
     // A run or a renewal may have written the file after the store was read.
     const later = await store.findExposure(host)
-    return { dns: records, file: later ? await fileOf(later) : null, secondary: other ?? null }
+    return {
+      dns: records,
+      file: later && later.planId === plan.planId ? await fileOf(later, plan) : null,
+      secondary: other ?? null,
+    }
   }
 }

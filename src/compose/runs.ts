@@ -16,7 +16,6 @@ import type { Config } from '../config/config.ts'
 import { namesToOrder } from '../config/zones.ts'
 import type { DnsReader, ZoneRecord } from '../dns/contract.ts'
 import { awaitPropagation, holdsExactly, readSets } from '../dns/read-back.ts'
-import { hostEntry, isCertificateFile, parsePath } from '../edge/config/layout.ts'
 import { type Edge, EdgeFault, isFenced } from '../edge/contract.ts'
 import { formatEndpoint } from '../model/address.ts'
 import { Fault } from '../model/errors.ts'
@@ -68,7 +67,8 @@ const showing = (edge: Edge | undefined, store: Store): Edge | undefined =>
   edge && {
     ...edge,
     prepare: async (signal) => {
-      const show = async () => edge.raiseFloor({ store: await store.storeId(), epoch: await store.epoch() })
+      const show = async () =>
+        edge.change({ items: [], floor: { store: await store.storeId(), epoch: await store.epoch() } })
       // An edge whose nginx is broken takes it, too. One that has no folder yet takes it when it is prepared.
       await show().catch((error: unknown) => {
         if (isFenced(error)) throw error
@@ -120,9 +120,6 @@ export function runParts(sources: RunPartsSources): RunParts {
         waitUntilServed: (record) => waitUntilServed(clients.readersOf(zone), record, clock),
       }),
     findPlan: (planId) => store.findPlan(planId),
-    renewsElsewhere: async (runId) =>
-      (await store.unfinishedRuns()).some((run) => run.action === 'renew' && run.runId !== runId),
-    isAlone: async (runId) => (await store.unsettledRunIds()).every((id) => id === runId),
     crashPoint,
     clock,
   }
@@ -166,7 +163,7 @@ const loadPairFrom = async (
   chosen: Parameters<StepParts['loadPair']>[0],
 ): ReturnType<StepParts['loadPair']> => {
   const { fingerprint, pairOnEdge } = chosen
-  if (pairOnEdge && !(await inventory.withFingerprint(fingerprint))) return { fingerprint }
+  if (pairOnEdge && !(await inventory.withFingerprint(fingerprint))) return undefined
   return loadPair(chosen).catch(async (error: unknown) => {
     const moved = await inventory.withFingerprint(chosen.fingerprint)
     if (!moved) throw error
@@ -193,14 +190,10 @@ function lazyIssuer(options: AcmeIssuerOptions): CertificateIssuer {
 }
 
 /** The engine of all runs. `steps` are the parts that the steps of each run act with. */
-export function composeRuns(
-  steps: StepParts,
-  { store, ...parts }: Omit<RunsParts, 'stepsFor' | 'renewedFiles' | 'raiseFences'>,
-): Runs {
+export function composeRuns(steps: StepParts, { store, ...parts }: Omit<RunsParts, 'stepsFor' | 'raiseFences'>): Runs {
   return new Runs({
     ...parts,
     store,
-    renewedFiles,
     raiseFences: (fences) => raiseFences(steps, fences),
     stepsFor: async (carried, guard) =>
       stepsFor(steps, { ...(await subjectOf(store, steps.challenge, carried)), guard }),
@@ -209,10 +202,11 @@ export function composeRuns(
 
 /** The Secondary decides nothing, so nobody waits for it to come back. An edge that cannot be written says so in its step. */
 async function raiseFences({ primary, secondary }: StepParts, fences: readonly HostFence[]): Promise<void> {
-  const raised = primary?.raiseFence(fences).catch((error: unknown) => {
+  const items = fences.map((fence) => ({ host: fence.host, fence, expected: 'any', wanted: 'same' }) as const)
+  const raised = primary?.change({ items }).catch((error: unknown) => {
     if (isFenced(error) || (error instanceof EdgeFault && error.kind === 'away')) throw error
   })
-  await Promise.all([raised, secondary?.raiseFence(fences).catch(() => undefined)])
+  await Promise.all([raised, secondary?.change({ items }).catch(() => undefined)])
 }
 
 /** What a run works on. Plans that were stored before schema version 9 have no steps: theirs follow from their changes. */
@@ -259,16 +253,6 @@ export const composeStepsToRepair =
     const orders = request.tls && !isThere && !(await inventory.covering(host, clock.now()))
     return stepsToRepair(request.tls, orders, acme.challenge)
   }
-
-/** Of all files that a renewal placed, a host has the pair and its own entry. */
-const renewedFiles: RunsParts['renewedFiles'] = (placed) => {
-  const pair = placed.filter(({ path }) => parsePath(path).kind === 'certificate')
-  const byPath = new Map(placed.map((file) => [file.path, file]))
-  return (host, former) => {
-    const entry = byPath.get(hostEntry(host))
-    return [...former.filter(({ path }) => !isCertificateFile(path)), ...pair, ...(entry ? [entry] : [])]
-  }
-}
 
 export const composeConverge = (
   parts: RunParts,

@@ -23,8 +23,6 @@ interface EdgeSetting {
   readonly address: string
   /** The addresses that nginx listens on. */
   readonly listen: readonly string[]
-  /** How hosts are written: as lines in shared servers, or as server blocks of their own. */
-  readonly layout: 'lines' | 'blocks'
   /** Files for the options of hosts. */
   readonly named: NamedFiles
 }
@@ -59,7 +57,6 @@ export const nginxSettings = (folder: string) => ({
   errorLog: value.path(folder, 'the path of a file', '/var/log/nginx/error.log'),
   address: Type.Optional(value.address('an IP address of the edge')),
   listen: Type.Optional(Type.Array(value.address('IP addresses of the edge'))),
-  layout: value.oneOf(['lines', 'blocks'], 'lines'),
 })
 
 const edgeSchema = (folder: string) =>

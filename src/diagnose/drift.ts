@@ -1,12 +1,12 @@
 import { escapeText } from '../model/escape-text.ts'
-import type { FileHash, Receipt, ZoneRecord } from '../model/receipt.ts'
+import type { Receipt, ZoneRecord } from '../model/receipt.ts'
 
 /** One difference between an applied plan and the world. Never holds a line of a file. */
 export interface Difference {
   readonly part: 'entry' | 'record' | 'mark' | 'certificate'
-  /** The name of a file in the receipt, the name and type of a record, or `served` for the certificate that the Primary shows. */
+  /** What of an entry differs, the name and type of a record, or `served` for the certificate that the Primary shows. */
   readonly field: string
-  /** For a file of an edge: the absolute path of the file on its disk that has this part. Absent if the edge does not tell it. */
+  /** For an entry: the absolute path of the file on the disk of its edge that has this part. */
   readonly path?: string
   readonly expected: string
   readonly found: string
@@ -21,10 +21,12 @@ export interface AppliedExposure {
   readonly host: string
   readonly receipt: Receipt
   readonly records: readonly ZoneRecord[]
+  readonly entry: AppliedEntry
 }
 
 export interface SeenExposure {
-  readonly files: readonly FileHash[]
+  /** The entry on the Primary. Undefined: it was not asked. */
+  readonly entry: SeenEntry | undefined
   /** Everything at the names of the applied records, of the types that Drawbridge can write. */
   readonly records: readonly ZoneRecord[]
   /** The fingerprint of the certificate that the Primary shows. Null: it shows none. Undefined: it was not asked. */
@@ -33,63 +35,77 @@ export interface SeenExposure {
   readonly isInStock: boolean
 }
 
-/**
- * The Primary's files of an exposure, as they were applied. While a run changes the exposure, the files of its certificate are
- * left out: they are neither what was applied nor anybody's edit.
- */
-export const filesToCompare = (
-  { receipt, runId }: { readonly receipt?: Receipt | undefined; readonly runId?: string | undefined },
-  isCertificateFile: (path: string) => boolean,
-): readonly FileHash[] => (receipt?.files ?? []).filter(({ path }) => runId === undefined || !isCertificateFile(path))
+/** An entry as an edge tells it. Its words are only shown. */
+export interface SeenEntry {
+  readonly server: string
+  /** Where a person finds it. */
+  readonly file: string
+  readonly line: number | null
+  /** Null: the edge has none. */
+  readonly plan: string | null
+  readonly certificate: string | null
+  readonly drift: readonly {
+    readonly field: string
+    readonly expected?: string | undefined
+    readonly found?: string | undefined
+    readonly file: string
+    readonly line: number | null
+  }[]
+}
+
+/** What was applied of an entry: its plan, and the id of its certificate. */
+export interface AppliedEntry {
+  readonly plan: string
+  readonly certificate: string | null
+}
 
 const MISSING = 'missing'
 
-/** The files of an exposure on the Secondary. */
-export interface SeenOnSecondary {
-  readonly server: string
-  readonly expected: readonly FileHash[]
-  readonly found: readonly FileHash[]
-}
-
 /** What is missing on a Secondary is written again without a person, but what somebody changed there is left. */
-export const secondaryDifferences = (
-  { server, expected, found }: SeenOnSecondary,
-  isCertificateFile: (path: string) => boolean,
-): readonly Difference[] =>
-  expected
-    .flatMap((file) => fileDifference(file, found, isCertificateFile))
-    .map((difference) => ({ ...difference, server }))
+export const secondaryDifferences = (seen: SeenEntry, applied: AppliedEntry): readonly Difference[] =>
+  entryDifferences(seen, applied).map((difference) => ({ ...difference, server: seen.server }))
 
 /** Compares what was applied with what was seen. */
 export const differences = (
-  { host, receipt, records }: AppliedExposure,
+  { host, receipt, records, entry }: AppliedExposure,
   seen: SeenExposure,
-  isCertificateFile: (path: string) => boolean,
 ): readonly Difference[] => [
-  ...receipt.files.flatMap((file) => fileDifference(file, seen.files, isCertificateFile)),
+  ...(seen.entry ? entryDifferences(seen.entry, entry) : []),
   ...recordDifferences(host, records, seen.records),
   ...servedDifference(receipt, seen.served),
   ...stockDifference(receipt, seen.isInStock),
 ]
 
-function fileDifference(
-  { path, hash }: FileHash,
-  seen: readonly FileHash[],
-  isCertificateFile: (path: string) => boolean,
-): Difference[] {
-  const { hash: found = null, owner } = seen.find((file) => file.path === path) ?? {}
-  const part = isCertificateFile(path) ? 'certificate' : 'entry'
-  if (found === hash && owner === undefined) return []
-  if (found === hash)
-    return [
-      { part, field: path, expected: 'owned by Drawbridge', found: `owned by user id ${owner}`, overwrite: false },
-    ]
-  return [{ part, field: path, expected: shownHash(hash), found: shownHash(found), overwrite: found !== null }]
+function entryDifferences(seen: SeenEntry, applied: AppliedEntry): Difference[] {
+  const path = escapeText(seen.file)
+  const entry = { part: 'entry', field: 'entry', path, overwrite: false } as const
+  if (seen.plan === null && seen.drift.length === 0) return [{ ...entry, expected: applied.plan, found: MISSING }]
+  const edited = seen.drift.map(
+    ({ field: what, expected, found, file }): Difference => ({
+      part: what === 'certificate' ? 'certificate' : 'entry',
+      field: what,
+      path: escapeText(file),
+      expected: expected === undefined ? 'as applied' : escapeText(expected),
+      found: found === undefined ? 'edited' : escapeText(found),
+      overwrite: found !== MISSING && what !== 'owner',
+    }),
+  )
+  if (edited.length > 0) return edited
+  if (seen.plan !== applied.plan)
+    return [{ ...entry, expected: applied.plan, found: escapeText(seen.plan ?? MISSING), overwrite: true }]
+  if (seen.certificate === applied.certificate) return []
+  const expected = applied.certificate ?? 'none'
+  return [
+    {
+      part: 'certificate',
+      field: 'certificate',
+      path,
+      expected,
+      found: escapeText(seen.certificate ?? 'none'),
+      overwrite: false,
+    },
+  ]
 }
-
-/** A text that is no hash says what stands at the path instead of a regular file. */
-const shownHash = (hash: string | null): string =>
-  hash === null ? MISSING : /^[0-9a-f]{64}$/.test(hash) ? `sha256:${hash}` : hash
 
 /** One difference for each name and type whose values are not those that were applied. */
 function recordDifferences(host: string, applied: readonly ZoneRecord[], seen: readonly ZoneRecord[]): Difference[] {

@@ -2,74 +2,21 @@ import type { Endpoint } from '../model/address.ts'
 import type { NoAnswerReason } from '../model/badge.ts'
 import { Fault } from '../model/errors.ts'
 import type { ErrorClass } from '../model/evidence.ts'
-import type { EntryOptions } from '../model/exposure.ts'
 import type { ServedName } from '../model/finding.ts'
 import type { StrayLines } from '../model/host-status.ts'
 import type { FoundSite } from '../model/options/adoption.ts'
-import type { FileHash } from '../model/receipt.ts'
 import type { HostFence, RunName, StoreFloor, UnsettledRun } from '../model/run.ts'
+import type { Entry } from './record/entry.ts'
 
-export type { FileHash } from '../model/receipt.ts'
+export { certificateId, type Entry } from './record/entry.ts'
 
 /** A name that no host can have. It selects our own server, which says that it is no host, also where another server is the default. */
 export const EDGE_NAME = 'edge.drawbridge.invalid'
 
-/** The server blocks of one exposure. */
-export interface Site {
-  readonly host: string
-  readonly planId: string
-  /** `http://address:port` from the registry, or `https://` with an authority in the options. It is never text that a caller sent. */
-  readonly target: string
-  /** Where requests go when `target` fails, in this order. */
-  readonly furtherTargets?: readonly string[] | undefined
-  readonly options?: EntryOptions | undefined
-  /** Set exactly when the site is served over HTTPS. HTTP then redirects to HTTPS. */
-  readonly certificate?: SiteCertificate | undefined
-  /** ACME http-01 responses to serve for this host: token -> key authorization. */
-  readonly challenges?: Readonly<Record<string, string>> | undefined
-  /** The plan's secret, which identifies its server blocks. Plans of version 0.1 have none. */
-  readonly proof?: string | undefined
-}
-
-/** A certificate with its key. Hosts that use the same certificate share one stored pair, which the fingerprint identifies. */
-export interface SitePair {
-  readonly fingerprint: string
+/** A certificate with its key, as PEM. */
+export interface Pair {
   readonly certificatePem: string
   readonly keyPem: string
-}
-
-/** A pair that the edge has already and the service does not: a rebuild asks no edge for a key. */
-interface KeptPair {
-  readonly fingerprint: string
-  readonly certificatePem?: undefined
-  readonly keyPem?: undefined
-}
-
-export type SiteCertificate = SitePair | KeptPair
-
-/**
- * A file of the edge by name, see config/layout.ts; most of them are gathered in larger ones on disk. A null `content` means that
- * the file must not exist. A `secret` file has mode 0600. `link`: what stands there is a symbolic link with this target, which
- * somebody put there; only an undo names one.
- */
-export interface EdgeFile {
-  readonly path: string
-  readonly content: string | null
-  readonly secret: boolean
-  readonly link?: string
-}
-
-/** Each file on disk must match `expected` or already equal `files`. A file that was edited outside Drawbridge is never overwritten. */
-export interface EdgeChange {
-  readonly files: readonly EdgeFile[]
-  readonly expected: readonly FileHash[]
-  /** Also replaces a symbolic link that stands in the place of a file, if it is expected. */
-  readonly replacesLinks?: boolean
-  /**
-   * Mends the files on disk that change: in place of a missing file the lines of all its hosts are written, as far as a former
-   * generation has them. What others wrote into a file and belongs to no host stays in any case.
-   */
-  readonly mends?: boolean
 }
 
 /**
@@ -80,40 +27,127 @@ export interface EdgeChange {
 export const EDGE_POINTS = ['staged', 'before-swap', 'swapped', 'reloaded'] as const
 export type EdgePoint = (typeof EDGE_POINTS)[number]
 
-/** An entry as it stands on an edge. */
-export interface StandingEntry {
+/** What a host must be on the edge for a change of it: a revision that `list` has told, nothing, or whatever it is. */
+export type Expected = { readonly revision: string } | 'absent' | 'any'
+
+/**
+ * What a host shall be. `same`: only its fence is raised. `before`: what it was before the run, found text included. `asIn`: what it was
+ * in a generation. `released`: nginx goes on serving it by a file that is not ours any more.
+ */
+type Wanted = Entry | 'absent' | 'same' | 'before' | 'released' | { readonly asIn: number }
+
+export interface ChangeItem {
   readonly host: string
-  /** Undefined for an entry that was not written by Drawbridge, or that somebody edited so that it cannot be read. */
-  readonly planId: string | undefined
-  /** The id of its pair. */
-  readonly certificate: string | undefined
-  /** Whether it is written as lines or blocks, as the settings of the edge want it. */
-  readonly isInLayout: boolean
+  /** The edge keeps the highest fence of each host and refuses a change with a lower one. A run may make any number of changes with one. */
+  readonly fence: HostFence
+  readonly expected: Expected
+  readonly wanted: Wanted
+  /** Replaces text that somebody else wrote. Without it such a host is left as it is. */
+  readonly mend?: boolean | undefined
+  /**
+   * The plan for which the hand-written site of the host is taken out of its files, and the digest of the text that the plan has seen.
+   * With `before` the site is put back.
+   */
+  readonly takesOver?: { readonly plan: string; readonly text?: string | undefined } | undefined
 }
 
-/** A change that becomes part of the next generation of an edge, with the changes of others. */
-export interface EdgeProposal {
-  /**
-   * Called when the generation begins: what shall stand, by what stands then. A rejection refuses this change alone. Nobody else
-   * changes the edge from this call on, so it must not wait for another change.
-   */
-  propose(): Promise<EdgeChange>
+/** A change of one or many hosts, which becomes part of the next generation of an edge, with the changes of others. */
+export interface Change {
+  /** The run that makes the change: what stood before is kept until the run is settled. */
+  readonly run?: RunName | undefined
+  readonly items: readonly ChangeItem[]
+  /** These runs have ended for good: what stood before them need not be kept for an undo any more. */
+  readonly settles?: readonly string[] | undefined
+  /** From now on the edge refuses what an earlier epoch of this store sends, on whatever host. */
+  readonly floor?: StoreFloor | undefined
+}
+
+/** How a change is made. */
+export interface ChangeOptions {
   /** Throws if the run has lost a lease. Asked directly before the effect. */
-  assertHeld(): void
+  assertHeld?(): void
   /** Renews a lease whose time has run out while the change waited, if nobody else has taken it. Asked before `assertHeld`. */
   ensureHeld?(): Promise<void>
-  /**
-   * The fence of the run on every host that the change belongs to. The edge keeps the highest fence of each host and refuses
-   * a change with a lower one. A run may make any number of changes with the same fence.
-   */
-  readonly fences?: readonly HostFence[] | undefined
-  /** The run that makes the change: what stood before is kept until the run is settled, see `settleRuns`. */
-  readonly run?: RunName | undefined
   /** How long the leases of the run are held for certain, in milliseconds. Without it, they do not end. */
   heldForMs?(): number
   /** Called at each of these moments. */
   reached?(point: EdgePoint): void
   readonly signal?: AbortSignal | undefined
+}
+
+/** What became of one host of a change. `generation`: the one that serves it. `released`: the absolute path of its file, to be told. */
+export type HostVerdict =
+  | {
+      readonly host: string
+      readonly state: 'serving'
+      readonly generation: number
+      readonly revision: string
+      readonly released?: string | undefined
+    }
+  | { readonly host: string; readonly state: 'refused'; readonly fault: EdgeFault }
+
+/** A difference between the record of a host and what stands for it. */
+export interface Drift {
+  /** `owner`: another user owns the file, and could write anything into it. */
+  readonly field: 'backend' | 'name' | 'proof' | 'certificate' | 'challenge' | 'block' | 'record' | 'owner'
+  /** What the record says, and what was found; undefined where it cannot be told in a word. */
+  readonly expected?: string | undefined
+  readonly found?: string | undefined
+  /** Where a person finds it, as text to be told. */
+  readonly file: string
+  readonly line: number | null
+}
+
+/** A host as it stands on an edge. */
+export interface ListedHost {
+  readonly host: string
+  /** Null: the edge has no record of it. */
+  readonly entry: Entry | null
+  /** Null: the host is not there at all. */
+  readonly revision: string | null
+  /** Of the newest run that changed it, also where it is gone. */
+  readonly fence: HostFence | null
+  /** Empty: it stands as its record says. */
+  readonly drift: readonly Drift[]
+  /** Where a person finds it, as text to be told. */
+  readonly file: string
+  readonly line: number | null
+}
+
+/** What of a host was applied: its plan, and the id of its certificate. */
+export interface AppliedEntry {
+  readonly plan: string
+  readonly certificate: string | null
+}
+
+/** What stands of an applied host. `missing`: nothing, or not all of it. `edited`: something else. `unknown`: it cannot be told. */
+export type EntryState = 'unchanged' | 'edited' | 'missing' | 'unknown'
+
+export function stateOf({ entry, revision, drift }: ListedHost, applied: AppliedEntry): EntryState {
+  if (revision === null) return 'missing'
+  const text = drift.filter(({ field }) => field !== 'owner')
+  if (text.some(({ found }) => found !== 'missing')) return 'edited'
+  if (text.length > 0) return 'missing'
+  return entry?.plan === applied.plan && entry.certificate === applied.certificate ? 'unchanged' : 'edited'
+}
+
+/** The hosts of an edge. */
+export interface HostList {
+  /** Changes with every generation, and when somebody puts another one in its place. */
+  readonly generation: string
+  /** Null before the first one. */
+  readonly number: number | null
+  readonly hosts: readonly ListedHost[]
+  /** Lines that somebody wrote between those of hosts. They are drift of the edge, and not of the hosts in the same file. */
+  readonly stray: readonly StrayLines[]
+}
+
+/** An ACME http-01 challenge. `answer` null: it is withdrawn. */
+export interface ChallengeChange {
+  readonly host: string
+  readonly fence: HostFence
+  readonly token: string
+  readonly answer: string | null
 }
 
 export interface EdgeQuestion {
@@ -150,7 +184,8 @@ export type EdgeAnswer =
 
 /**
  * `config_broken`: the configuration was invalid before the change. `change_invalid`: nginx rejects the change; no live file
- * was changed. `changed_meanwhile`: a file differs from what was expected; nothing was written. `write_failed`: a disk or
+ * was changed. `changed_meanwhile`: a host is not what was expected; nothing was written. `changed_elsewhere`: somebody else has edited
+ * what stands for the host; it was not overwritten. `write_failed`: a disk or
  * permission error. `not_reloaded`: nothing proves that nginx runs the new configuration; the former one is on disk again. `unavailable`:
  * nginx cannot be used. `logs_keys`: nginx logs at debug level, which writes private keys into a log; nothing was written.
  * `fenced`: a newer run or another store has changed a host of this change; see `isFenced`. `away`: the agent of the edge does not answer, and nothing
@@ -162,6 +197,7 @@ export class EdgeFault extends Fault {
     | 'config_broken'
     | 'change_invalid'
     | 'changed_meanwhile'
+    | 'changed_elsewhere'
     | 'write_failed'
     | 'not_reloaded'
     | 'unavailable'
@@ -187,12 +223,6 @@ export class EdgeFault extends Fault {
 export const isFenced = (fault: unknown): boolean =>
   fault instanceof Error && ((fault instanceof EdgeFault && fault.kind === 'fenced') || isFenced(fault.cause))
 
-/** `keyPath`: where its key would be. */
-export interface KeylessCertificate {
-  readonly fingerprint: string
-  readonly keyPath: string
-}
-
 /**
  * One nginx that serves exposures, on this machine or another. All calls may be repeated and may be made at any time. When a
  * `signal` aborts, the call ends its programs and connections and rejects with the reason of the signal. What it has changed by
@@ -206,73 +236,25 @@ export interface Edge {
   assertValid(signal?: AbortSignal): Promise<void>
   /** Rejects with `logs_keys` when nginx is configured to log at debug level: it would write private keys into its log. */
   assertNoDebugLog(): Promise<void>
-  /** The files to write for a site, and the files of its former certificate to remove. A certificate that another host uses is kept. */
-  filesFor(site: Site): Promise<readonly EdgeFile[]>
-  /** Only the files that give a host its certificate: the pair, unless the edge keeps it, and the map entry that names it. */
-  certificateFiles(host: string, certificate: SiteCertificate): readonly EdgeFile[]
-  /** The map entry that names a pair for the host. The pair itself is not needed to write it. */
-  certificateEntry(host: string, fingerprint: string): EdgeFile
-  /** The id under which the edge has a certificate. */
-  certificateId(fingerprint: string): string
-  /** The certificates that files bring without their key, as a backup of an edge behind an agent has them. */
-  keylessCertificates(files: readonly EdgeFile[]): readonly KeylessCertificate[]
-  /** Whether a file is one of `certificateFiles`. The replacement of a certificate changes no other file. */
-  isCertificateFile(path: string): boolean
-  /** The removal of every pair that no map entry names. */
-  unusedCertificates(): Promise<readonly EdgeFile[]>
-  /**
-   * The record by which a change takes the hand-written server blocks of a host out of their files; the same one where the plan has
-   * done that. Without the record they are put back. Empty where the edge has no such block. Rejects with `change_invalid` if they
-   * cannot be taken out, and with `changed_meanwhile` if their text is not the `expected` one. The edge keeps the files as they were.
-   */
-  takenOut(host: string, planId: string, expected?: string): Promise<readonly EdgeFile[]>
-  /** The files to remove for a host. A certificate that another host uses is kept. */
-  filesWithout(host: string): Promise<readonly EdgeFile[]>
-  /**
-   * The host's entry as it stands, as files that depend on nothing of ours and lie outside the edge's folder. Empty without an
-   * entry. `certificate`: the pair that they get; undefined: the edge's own copy, if there is one.
-   */
-  releasedFiles(host: string, certificate?: SitePair): Promise<readonly EdgeFile[]>
-  /** The absolute path of the configuration file among `releasedFiles`. */
-  releasedPath(host: string): Promise<string>
   /** Changes with every generation, and when somebody puts another one in its place. */
   generation(): Promise<string>
-  /** Where its own servers listen, each as `address:port` of a `listen` directive. Entries differ in these from edge to edge. */
-  listens(): Promise<readonly string[]>
-  /** All hosts that have an entry. */
-  list(): Promise<readonly StandingEntry[]>
-  /** Lines that somebody wrote between those of hosts. They are drift of the edge, and not of the hosts in the same file. */
-  stray(): Promise<readonly StrayLines[]>
-  /** The fences of the newest runs that changed these hosts, also of hosts that are gone. Those that no run changed are left out. */
-  fencesOf(hosts: readonly string[]): Promise<readonly HostFence[]>
-  hashFiles(paths: readonly string[]): Promise<readonly FileHash[]>
-  /** For backups and undo. Without the keys of an edge behind an agent, which never come back. */
-  read(paths: readonly string[]): Promise<readonly EdgeFile[]>
+  /** All hosts, or those that are asked for by name, absent ones included. */
+  list(hosts?: readonly string[]): Promise<HostList>
   /**
    * Makes the change, in one generation with all changes that wait: tested in a copy of the configuration, entered by one rename,
-   * loaded. Resolves when the old workers are gone and the new workers answer. After a rejection the files are as before: with
-   * `config_broken` the configuration would not load even without the change, with `change_invalid` it would not with it, with
-   * `fenced` a newer run has changed a host. With `not_reloaded` nothing proves which generation nginx runs.
+   * loaded. Resolves when the old workers are gone and the new workers answer, with a verdict for each host in order. Rejects with an
+   * EdgeFault if nothing of it was done: with `config_broken` the configuration would not load even without the change, with
+   * `change_invalid` it would not with it. With `not_reloaded` nothing proves which generation nginx runs.
    */
-  change(proposal: EdgeProposal): Promise<void>
-  /**
-   * Makes the edge refuse every change with a lower fence, also one that was sent before and has not arrived. Whoever takes a run
-   * over calls it before anything that is read here counts. Rejects with `fenced` if there is a higher one.
-   */
-  raiseFence(fences: readonly HostFence[]): Promise<void>
-  /**
-   * Makes the edge refuse everything that an earlier epoch of the store sends, on whatever host. Called when a service begins to work
-   * with the edge. Rejects with `fenced` if the edge knows a later epoch: then the service runs on a store that was replaced.
-   */
-  raiseFloor(floor: StoreFloor): Promise<void>
+  change(change: Change, options?: ChangeOptions): Promise<readonly HostVerdict[]>
+  /** Gives the edge a certificate with its key. No call ever gives a key back. Resolves with its id, which entries name. */
+  certificate(pair: Pair): Promise<string>
+  /** Whether the edge has the pair with this id. */
+  hasCertificate(id: string): Promise<boolean>
+  /** Answers an ACME challenge for a host that it serves, or ends that. */
+  challenge(challenge: ChallengeChange, options?: ChangeOptions): Promise<void>
   /** The runs of all stores that have changed the edge and are not settled, the oldest first. */
   unsettledRuns(): Promise<readonly UnsettledRun[]>
-  /** These runs have ended for good: what stood before them need not be kept for an undo any more. */
-  settleRuns(runs: readonly string[]): Promise<void>
-  /** Tests files that will probably be proposed next, so that the change need not. Resolves when the test has begun. Never rejects. */
-  tryOut(files: readonly EdgeFile[], signal?: AbortSignal): Promise<void>
-  /** Ends what `tryOut` began and nobody has proposed. */
-  forgetTried(): Promise<void>
   /** Sends one request to the edge's own address, as a visitor of the host would. */
   ask(question: EdgeQuestion, signal?: AbortSignal): Promise<EdgeAnswer>
   /**
@@ -361,7 +343,8 @@ export interface EdgeView {
   answers(host: string, place: EdgePlace): Promise<AnsweringBlock | undefined>
   /** The address of a name in /etc/hosts, which nginx uses, too; undefined when the name is not there. */
   localAddress(name: string): Promise<string | undefined>
-  hashFiles(paths: readonly string[]): Promise<readonly FileHash[]>
+  /** The hosts that are asked for by name, absent ones included. */
+  list(hosts: readonly string[]): Promise<HostList>
   visit(question: EdgeQuestion & { readonly listenAddress: Endpoint }, limitMs: number): Promise<EdgeAnswer>
   handshake(listenAddress: Endpoint, host: string, limitMs: number): Promise<Handshake>
   loadState(paths: readonly string[]): Promise<LoadState>

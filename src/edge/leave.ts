@@ -48,8 +48,8 @@ export async function leaveNginx(settings: EdgeSettings, { withHosts = false } =
   }
 }
 
-function assertEmpty({ folder, server, layout = 'lines' }: EdgeSettings): void {
-  const hosts = new PresentGeneration(folder).list(layout).map(({ host }) => host)
+function assertEmpty({ folder, server }: EdgeSettings): void {
+  const hosts = [...new PresentGeneration(folder).all()].map(({ host }) => host)
   if (hosts.length === 0) return
   const shown = hosts.slice(0, 5).join(', ') + (hosts.length > 5 ? ', …' : '')
   throw new EdgeFault(

@@ -1,42 +1,36 @@
 import { mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { escapeText } from '../model/escape-text.ts'
+import type { RunName } from '../model/run.ts'
 import { kernelTime } from '../primitives/clock.ts'
 import { filesWithoutSite } from './adopt/find-site.ts'
+import { isWithoutSite } from './adopt/released-site.ts'
 import { TakenSites } from './adopt/taken-sites.ts'
 import {
   BASE_FILE,
-  blockFile,
-  hostEntry,
   isAdopted,
-  isCertificateFile,
-  isHost,
   isReleased,
-  linesFile,
-  parsePath,
+  type OutsideFile,
   placeOf,
   releasedFile,
   releasedFolder,
 } from './config/layout.ts'
 import { renderBase, withoutNumber } from './config/render-base.ts'
-import { certificateId, keylessCertificates, renderCertificate, renderEntry } from './config/render-certificate.ts'
+import { standaloneBlocks } from './config/render-entry.ts'
 import { renderReleased } from './config/render-released.ts'
-import { blocksFromLines, renderSite } from './config/render-site.ts'
-import { type Listening, listensOf } from './config/sockets.ts'
-import { type Edge, EdgeFault, type EdgeFile } from './contract.ts'
-import {
-  certificateRemovals,
-  keepUsedCertificates,
-  pairInUse,
-  unusedCertificates,
-} from './files/certificates-in-use.ts'
+import type { Listening } from './config/sockets.ts'
+import { type Edge, EdgeFault } from './contract.ts'
 import { Fences, type FencesOptions } from './files/fences.ts'
-import { edgeFileOf, hashOfFound } from './files/files.ts'
+import { hashOf, hashOfFound, lookAt } from './files/files.ts'
 import { whileUnowned } from './files/folder-lock.ts'
+import { OutsideNotes } from './files/outside-notes.ts'
 import { replaceFiles } from './files/replace.ts'
 import { type EngineParts, GenerationEngine } from './generations/engine.ts'
+import { listHosts } from './generations/list.ts'
+import { Pairs } from './generations/pairs.ts'
 import { PresentGeneration, signatureOf } from './generations/present.ts'
-import { settleRuns, unsettledRuns } from './generations/unsettled.ts'
+import type { ReleasedFiles } from './generations/proposals.ts'
+import { unsettledRuns } from './generations/unsettled.ts'
 import { listeningReader } from './process/neighbours.ts'
 import { type Nginx, systemNginx } from './process/nginx.ts'
 import { prepareEdge } from './process/prepare.ts'
@@ -44,6 +38,7 @@ import { refusedBase } from './process/rehearse.ts'
 import { testShadow } from './process/shadow.ts'
 import type { DebugLog } from './reading/contract.ts'
 import { refusalText } from './reading/refusal.ts'
+import { isHost } from './record/entry.ts'
 import type { EdgeSettings } from './settings.ts'
 
 export interface LocalEdgeParts {
@@ -69,6 +64,7 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
   const nginx: Nginx = { ...systemNginx(settings), ...parts.nginx }
   const { server, folder, clock } = settings
   const present = new PresentGeneration(folder)
+  const pairs = new Pairs(folder, clock.now)
   const assertValid = (signal?: AbortSignal) => assertLoads(settings, nginx, signal)
   const assertNoDebugLog = async (): Promise<void> => {
     const [first] = await nginx.debugLogs()
@@ -81,18 +77,28 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
     loaded?.(since)
   }
   const fences = new Fences(folder, { now: clock.now, onIgnored: parts.onIgnoredFence })
-  const sites = new TakenSites(folder, (host, expected) => filesWithoutSite(settings, host, expected))
+  const notes = new OutsideNotes(folder, clock.now)
+  const sites = new TakenSites(folder, {
+    read: (host, expected) => filesWithoutSite(settings, host, expected),
+    isWrittenBy: (run, path) => notes.of(run).get(path) === hashOfFound(lookAt(folder, path)),
+  })
   const engine = new GenerationEngine({
-    folder,
-    server,
-    present,
-    clock,
-    fences,
+    ...{
+      folder,
+      server,
+      present,
+      clock,
+      fences,
+      pairs,
+      listening,
+      locked,
+      assertValid,
+      assertNoDebugLog,
+      reload,
+      sites,
+    },
     exclusive: (work) => exclusive((turn) => locked(() => work(turn))),
-    assertValid,
-    assertNoDebugLog,
     onForgottenRuns: parts.onForgottenRuns,
-    reload,
     test: (staged, outside, signal) =>
       testShadow(
         settings,
@@ -103,29 +109,18 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
         },
         (config) => nginx.test(config, signal),
       ),
-    prepareSites: (records) => sites.prepare(records),
+    released: releasedFiles(settings, pairs, notes),
     installReleased: (files) => {
       if (files.length > 0) mkdirSync(releasedFolder(folder), { recursive: true, mode: 0o755 })
       return replaceFiles(folder, files)
     },
     ...baseOf(settings, listening),
   })
-  const look = (path: string) => {
-    parsePath(path)
-    return present.look(path)
-  }
 
   return {
     server,
     assertValid,
     assertNoDebugLog,
-    change: (proposal) => engine.change(proposal),
-    raiseFence: (raised) => fences.claim(raised).record(),
-    raiseFloor: (floor) => locked(() => fences.raiseFloor(floor)),
-    unsettledRuns: async () => unsettledRuns(folder),
-    settleRuns: (runs) => locked(() => settleRuns(folder, runs)),
-    tryOut: (files, signal) => engine.tryOut(files, signal),
-    forgetTried: () => engine.forgetAhead(),
     async prepare(signal) {
       try {
         const draftFolders = () => sites.folders()
@@ -140,58 +135,83 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
         throw error
       }
     },
+    generation: async () => signatureOf(join(folder, BASE_FILE)),
+    list: async (hosts) => {
+      const wrong = hosts?.find((host) => !isHost(host))
+      if (wrong !== undefined) throw new Error(`${escapeText(wrong)} is not a valid host name.`)
+      return {
+        generation: signatureOf(join(folder, BASE_FILE)),
+        number: present.number ?? null,
+        hosts: await listHosts(present, fences, {
+          ...{ hosts, clock },
+          listening: await listening().catch(() => settings),
+        }),
+        stray: present.stray(),
+      }
+    },
+    change: (change, options) => engine.change(change, options),
+    certificate: (pair) => pairs.put(pair),
+    hasCertificate: async (id) => pairs.has(id),
+    challenge: (challenge, options) => engine.challenge(challenge, options),
+    unsettledRuns: async () => unsettledRuns(folder),
     ask: (question, signal) => nginx.ask(question, signal),
     foreignListeners: (question, signal) => nginx.foreignListeners(question, signal),
     handshake: (host, signal) => nginx.handshake(host, signal),
-    certificateFiles: renderCertificate,
-    certificateEntry: renderEntry,
-    certificateId,
-    keylessCertificates,
-    listens: async () => listensOf(await listening()),
-    list: async () => present.list(settings.layout ?? 'lines'),
-    stray: async () => present.stray(),
-    fencesOf: async (hosts) => fences.of(hosts),
-    generation: async () => signatureOf(join(folder, BASE_FILE)),
-    isCertificateFile,
-    unusedCertificates: async () => unusedCertificates(present),
-    hashFiles: async (paths) => paths.map((path) => hashOfFound(path, look(path))),
-    read: async (paths) => paths.map((path) => edgeFileOf(path, look(path))),
-    releasedFiles: async (host, certificate) => {
-      const text = standingText(present, host, await listening())
-      if (text === null) return []
-      return renderReleased({ host, text, pair: certificate ?? pairInUse(present, host) }, settings, folder)
-    },
-    releasedPath: async (host) => placeOf(folder, releasedFile(host, 'conf')),
-    async takenOut(host, planId, expected) {
-      const record = sites.record(host, planId, expected)
-      return record ? [record] : []
-    },
-    async filesFor(site) {
-      const files = renderSite(site, await listening(), settings.layout ?? 'lines')
-      const wanted = new Set(files.map(({ path }) => path))
-      const former = [...certificateRemovals(present, site.host), ...absentOf(site.host)]
-      return keepUsedCertificates(present, [...files, ...former.filter(({ path }) => !wanted.has(path))])
-    },
-    async filesWithout(host) {
-      if (!isHost(host)) throw new Error(`${escapeText(host)} is not a valid host name.`)
-      return keepUsedCertificates(present, [...absentOf(host), ...certificateRemovals(present, host)])
-    },
   }
 }
 
 const alone: EngineParts['exclusive'] = (work) => work({ assertHeld: () => undefined })
 
-/** The server blocks of a host as they stand. Follows a link that somebody put in the place of a file, as nginx does. */
-export function standingText(present: PresentGeneration, host: string, listening: Listening): string | null {
-  const block = present.followed(blockFile(host))
-  if (block !== null) return block
-  const lines = present.followed(linesFile(host))
-  return lines === null ? null : blocksFromLines(host, lines, listening)
+/** What a release writes beside the edge's folder, and how that is undone. */
+function releasedFiles(settings: EdgeSettings, pairs: Pairs, notes: OutsideNotes): ReleasedFiles {
+  const { folder, server } = settings
+  const standing = (path: string) => hashOfFound(lookAt(folder, path))
+  return {
+    placeOf: (host) => placeOf(folder, releasedFile(host, 'conf')),
+    // What stands already is not written by this run, so its undo does not take it away.
+    note: ({ run }, files) =>
+      notes.note(
+        run,
+        files.filter(({ path, content }) => standing(path) !== hashOf(content)),
+      ),
+    of: ({ host, parts, entry, isEdited }, listening) => {
+      const text = standaloneBlocks(host, parts, isEdited ? undefined : entry, listening)
+      if (text === null)
+        throw new EdgeFault(
+          'changed_elsewhere',
+          `What stands for ${host} on edge ${server} serves nothing. Nothing was changed.`,
+        )
+      const pair = entry?.certificate ? pairs.find(entry.certificate) : undefined
+      const files = renderReleased({ host, text, pair }, settings, folder)
+      // A released site was adopted again: its file has no server any more, and nothing uses the pair beside it.
+      const left = lookAt(folder, releasedFile(host, 'conf'))
+      const isLeftOver = left.kind === 'file' && isWithoutSite(left.content.toString())
+      for (const { path, content } of files) {
+        const found = standing(path)
+        if (found !== null && found !== hashOf(content) && !isLeftOver)
+          throw new EdgeFault(
+            'changed_meanwhile',
+            `${placeOf(folder, path)} stands there already. Move it away. Nothing was changed.`,
+          )
+      }
+      return files
+    },
+    undo: ({ run }: RunName, host) => {
+      const written = notes.of(run)
+      return (['conf', 'crt', 'key'] as const).flatMap((ending): OutsideFile[] => {
+        const path = releasedFile(host, ending)
+        const [hash, found] = [written.get(path), standing(path)]
+        if (hash === undefined || found === null) return []
+        if (found !== hash)
+          throw new EdgeFault(
+            'changed_elsewhere',
+            `${placeOf(folder, path)} was changed outside Drawbridge. It was not overwritten.`,
+          )
+        return [{ path, content: null, secret: ending === 'key' }]
+      })
+    },
+  }
 }
-
-/** A host has one entry, as lines or as a block. */
-export const absentOf = (host: string): EdgeFile[] =>
-  [linesFile(host), blockFile(host), hostEntry(host)].map((path) => ({ path, content: null, secret: false }))
 
 /** How the base file is made and compared. */
 function baseOf(

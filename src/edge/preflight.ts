@@ -40,7 +40,7 @@ export function edgePreflight(
         const map = await reader.read()
         const refusal = (await soundness.refusal(map)) ?? (tls ? debugLogOf(map, settings) : undefined)
         if (refusal) return brokenBy(refusal)
-        const at = { settings, listening: await listening(), ownPath: present.whereIs(host).path }
+        const at = { settings, listening: await listening(), ownPath: present.whereIs(host).file }
         const rival = rivalOf(host, map, at)
         if (rival) return rival
         await readMainFile(settings)

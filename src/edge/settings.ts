@@ -1,6 +1,4 @@
 import type { Clock } from '../primitives/clock.ts'
-/** How the entries of hosts are written: as lines in shared servers, or as server blocks of their own. */
-export type EntryLayout = 'lines' | 'blocks'
 
 /** Files that the administrator of an edge has defined for options, by id. Callers name ids only. All paths are absolute. */
 export interface NamedFiles {
@@ -31,8 +29,6 @@ export interface EdgeSettings {
   readonly address: string
   /** The addresses on which it listens. */
   readonly listen: readonly string[]
-  /** How the entries of hosts are written. Default: lines. */
-  readonly layout?: EntryLayout
   /** Default: none. */
   readonly named?: NamedFiles | undefined
   readonly ports: { readonly http: number; readonly https: number }

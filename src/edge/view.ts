@@ -1,9 +1,13 @@
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { parseAddress } from '../model/address.ts'
+import { BASE_FILE } from './config/layout.ts'
 import type { EdgeView } from './contract.ts'
-import { hashOfFound } from './files/files.ts'
-import { PresentGeneration } from './generations/present.ts'
+import { Fences } from './files/fences.ts'
+import { listHosts } from './generations/list.ts'
+import { PresentGeneration, signatureOf } from './generations/present.ts'
 import { loadState } from './process/loaded.ts'
+import { listeningReader } from './process/neighbours.ts'
 import type { EdgeReader } from './reading/contract.ts'
 import { newestErrorClass } from './reading/error-lines.ts'
 import type { EdgeSettings } from './settings.ts'
@@ -14,16 +18,26 @@ import { tlsHandshake } from './visit/handshake.ts'
 export function edgeView(settings: EdgeSettings, reader: EdgeReader): EdgeView {
   const { address, ports, folder, clock } = settings
   const present = new PresentGeneration(folder)
+  const fences = new Fences(folder, clock)
+  const listening = listeningReader(settings)
   return {
     address,
     ports,
-    whereIs: async (host) => present.whereIs(host),
+    whereIs: async (host) => {
+      const { file, line } = present.whereIs(host)
+      return { path: file, line }
+    },
+    list: async (hosts) => ({
+      generation: signatureOf(join(folder, BASE_FILE)),
+      number: present.number ?? null,
+      hosts: await listHosts(present, fences, { hosts, clock, listening: await listening().catch(() => settings) }),
+      stray: [],
+    }),
     answers: async (host, place) => {
       const match = (await reader.read()).answers(host, place)
       return match && { how: match.how, configPath: match.block.configPath, line: match.block.line }
     },
     localAddress,
-    hashFiles: async (paths) => paths.map((path) => hashOfFound(path, present.look(path))),
     visit: ({ listenAddress: { address, port }, ...question }, limitMs) =>
       askEdge({ address, ports: { http: port, https: port }, clock }, question, limitMs),
     handshake: (endpoint, host, limitMs) => tlsHandshake(endpoint, host, limitMs, clock),

@@ -3,23 +3,6 @@ import type { DnsChange, Plan } from './exposure.ts'
 import type { OutOfStepCause } from './host-status.ts'
 import type { JournalEntry, StepName } from './run.ts'
 
-/** The SHA-256 of the file at a path, in hex; null if there is none. What is not a regular file has no hash of that form. */
-export interface FileHash {
-  readonly path: string
-  readonly hash: string | null
-  /** The user id of a file that belongs to another user than Drawbridge. */
-  readonly owner?: number
-}
-
-const LINK = 'link to '
-
-/** Stands for the hash of a symbolic link. */
-export const hashOfLink = (target: string): string => `${LINK}${target}`
-
-/** The target of a symbolic link, from what stands for its hash. */
-export const linkIn = (hash: string | null | undefined): string | undefined =>
-  hash?.startsWith(LINK) ? hash.slice(LINK.length) : undefined
-
 /** A record to be written. Names are canonical, the value of a CNAME too; the value of a TXT is its text, of any length. */
 export interface ZoneRecord {
   readonly name: string
@@ -93,13 +76,16 @@ export interface Verification {
   readonly secondary: SecondaryVerdict | null
 }
 
-/** The list of an edge's files as they were before a run. */
+/** What stood on the Primary before a run. */
 export interface BackupManifest {
   readonly runId: string
   readonly host: string
   readonly server: string
   readonly at: string
-  readonly files: readonly { readonly path: string; readonly hash: string | null; readonly secret: boolean }[]
+  /** The number of the generation in which it stood. Null: the edge had none. */
+  readonly generation: number | null
+  /** The certificate of the host, if it had one. */
+  readonly certificate?: ChosenCertificate | undefined
 }
 
 /** The after-image of each step. They are journalled as JSON and never hold a secret. */
@@ -107,19 +93,11 @@ export interface StepResults {
   readonly check: null
   readonly backup: BackupManifest
   readonly certificate: ChosenCertificate
-  /** `released`: the absolute path of the file that an accept wrote outside the edge's folder. */
-  readonly proxy: {
-    readonly files: readonly FileHash[]
-    readonly released?: string
-    /** What a converge of the Primary wrote, by host. */
-    readonly entries?: Readonly<Record<string, readonly FileHash[]>>
-    /** The digests of what it has replaced, by host. */
-    readonly formerTexts?: Readonly<Record<string, string>>
-  }
-  readonly 'proxy-tls': { readonly files: readonly FileHash[] }
+  /** `generation`: the one that serves it. `released`: the absolute path of the file that an accept wrote outside the edge's folder. */
+  readonly proxy: { readonly generation: number; readonly released?: string }
+  readonly 'proxy-tls': { readonly generation: number }
   readonly dns: { readonly records: readonly ZoneRecord[] }
   readonly verify: Verification
-  readonly tidy: null
 }
 
 /** The after-images of the earlier steps of a run. They survive a crash. */
@@ -133,70 +111,37 @@ export function aftersIn(entries: readonly JournalEntry[]): Afters {
   > as Afters
 }
 
-/** A replacement that an earlier version of Drawbridge began and did not finish: the files that it was about to write. */
-interface RenewalIntent {
-  readonly files: readonly FileHash[]
-}
-
 /** What an apply created, and so what its removal removes. One per exposure, stored as JSON. */
 export interface Receipt {
   readonly version: 2
-  /** The Primary's files of the host. */
-  readonly files: readonly FileHash[]
   readonly records: readonly ZoneRecord[]
   readonly certificate?: ChosenCertificate | undefined
   readonly verification?: Verification | undefined
   /** The fingerprint of the certificate that the Secondary was last seen to serve; undefined: the same as the Primary. */
   readonly onSecondary?: string | undefined
-  readonly renewal?: RenewalIntent | undefined
-  /**
-   * Digests of the texts that the entry had on the Primary before a newer version wrote it again: a Secondary that still has one of them
-   * was not edited. Gone when the Secondary has caught up.
-   */
-  readonly formerTexts?: readonly string[] | undefined
 }
-
-/** So many versions may come while a Secondary is away. */
-const MOST_FORMER_TEXTS = 8
-
-/** The receipt of a host whose entry was written again on the Primary. */
-export const rewrittenReceipt = (
-  receipt: Receipt,
-  files: readonly FileHash[],
-  former: string | undefined,
-): Receipt => ({
-  ...receipt,
-  files,
-  ...(former !== undefined && {
-    formerTexts: [...new Set([...(receipt.formerTexts ?? []), former])].slice(-MOST_FORMER_TEXTS),
-  }),
-})
 
 /** The receipt of a run that succeeded. What the run left as it was comes from the former receipt. */
 export const receiptOf = (afters: Afters, former?: Receipt): Receipt => ({
   version: 2,
-  files: (afters['proxy-tls'] ?? afters.proxy)?.files ?? former?.files ?? [],
   records: afters.dns?.records ?? former?.records ?? [],
   ...(afters.certificate && { certificate: afters.certificate }),
   ...(afters.verify && { verification: afters.verify }),
-  ...(former?.formerTexts && { formerTexts: former.formerTexts }),
 })
 
 /** The receipt of a host whose certificate was replaced. The Secondary may still have the former one. */
-export function renewedReceipt(receipt: Receipt, files: readonly FileHash[], { certificate, verify }: Afters): Receipt {
-  const { renewal: _left, ...kept } = receipt
+export function renewedReceipt(receipt: Receipt, { certificate, verify }: Afters): Receipt {
   const isOnSecondary = verify?.secondary?.ok ?? true
   const onSecondary = isOnSecondary ? certificate?.fingerprint : secondaryCertificate(receipt)
-  return { ...kept, files, ...(certificate && { certificate }), ...(onSecondary !== undefined && { onSecondary }) }
+  return { ...receipt, ...(certificate && { certificate }), ...(onSecondary !== undefined && { onSecondary }) }
 }
 
 /** The fingerprint of the certificate that the Secondary was last seen to serve for the host. */
 export const secondaryCertificate = ({ onSecondary, certificate }: Receipt): string | undefined =>
   onSecondary ?? certificate?.fingerprint
 
-/** Receipts of version 1 were the after-images by step, with two members of the renewal beside them. */
+/** Receipts of version 1 were the after-images by step, with one member of the renewal beside them. */
 interface FirstReceipt extends Afters {
-  readonly renewal?: RenewalIntent
   readonly secondary?: string
 }
 
@@ -205,12 +150,8 @@ export function decodeReceipt(stored: unknown, host: string): Receipt {
   const version = (stored as { version?: unknown }).version ?? 1
   if (version === 2) return stored as Receipt
   if (version === 1) {
-    const { renewal, secondary, ...afters } = stored as FirstReceipt
-    return {
-      ...receiptOf(afters),
-      ...(secondary !== undefined && { onSecondary: secondary }),
-      ...(renewal && { renewal }),
-    }
+    const { secondary, ...afters } = stored as FirstReceipt
+    return { ...receiptOf(afters), ...(secondary !== undefined && { onSecondary: secondary }) }
   }
   throw new Fault(
     `The receipt of ${host} has version ${JSON.stringify(version)}, which this version of Drawbridge cannot read. Start the version that wrote it.`,

@@ -176,7 +176,7 @@ export interface RunTask {
 }
 
 /** The names of the steps. A plan puts them in order; the engine has one implementation for each name and action. */
-export const STEP_NAMES = ['check', 'backup', 'certificate', 'proxy', 'dns', 'proxy-tls', 'verify', 'tidy'] as const
+export const STEP_NAMES = ['check', 'backup', 'certificate', 'proxy', 'dns', 'proxy-tls', 'verify'] as const
 export type StepName = (typeof STEP_NAMES)[number]
 
 /** The steps of a removal, in order: the DNS name goes first. The same for every plan. */
@@ -186,7 +186,7 @@ export const STEPS_TO_REMOVE: readonly StepName[] = ['backup', 'dns', 'proxy']
 export const STEPS_TO_ACCEPT: readonly StepName[] = ['backup', 'proxy', 'dns']
 
 /** The steps of a renewal, in order. What comes after the verdict is never undone. */
-export const STEPS_TO_RENEW: readonly StepName[] = ['backup', 'certificate', 'proxy', 'verify', 'tidy']
+export const STEPS_TO_RENEW: readonly StepName[] = ['backup', 'certificate', 'proxy', 'verify']
 
 /** The steps of a converge. An edge that cannot be brought into step stays as it is. */
 export const STEPS_TO_CONVERGE: readonly StepName[] = ['proxy']
@@ -196,7 +196,7 @@ export const STEPS_OF: Readonly<Record<RunAction, readonly StepName[]>> = {
   apply: ['check', 'backup', 'certificate', 'proxy', 'dns', 'proxy-tls', 'verify'],
   update: ['check', 'backup', 'certificate', 'proxy', 'verify'],
   remove: STEPS_TO_REMOVE,
-  repair: ['backup', 'certificate', 'proxy', 'dns', 'proxy-tls', 'verify', 'tidy'],
+  repair: ['backup', 'certificate', 'proxy', 'dns', 'proxy-tls', 'verify'],
   accept: STEPS_TO_ACCEPT,
   renew: STEPS_TO_RENEW,
   converge: STEPS_TO_CONVERGE,

@@ -1,57 +1,57 @@
-import type { Edge, EdgeChange, EdgeFile } from '../edge/contract.ts'
+import { type Edge, EdgeFault, type Entry, type ListedHost, type Pair } from '../edge/contract.ts'
+import { areServedAlike, targetUrl } from '../edge/record/entry.ts'
 import { Fault, Problem } from '../model/errors.ts'
-import type { BackupManifest } from '../model/receipt.ts'
-import type { BackupShelf } from '../runs/backup-shelf.ts'
-import { hashIn, hashOf } from '../runs/file-hash.ts'
+import type { Backup, BackupShelf } from '../runs/backup-shelf.ts'
 import type { StepParts } from '../runs/steps/context.ts'
 import type { ExposureStore } from '../store/ports/exposures.ts'
 
+/** A backup as people see it, without the secret by which its entry proves itself. */
+export interface ShownBackup extends Omit<Backup, 'entry'> {
+  /** Where the host was proxied to. Empty: the edge had no entry. */
+  readonly targets: readonly string[]
+}
+
+export const shownBackup = ({ entry, ...backup }: Backup): ShownBackup => ({
+  ...backup,
+  targets: entry?.targets.map(targetUrl) ?? [],
+})
+
 /** One line for each backup, newest first. */
-export const backupLines = (manifests: readonly BackupManifest[]): string[] =>
-  manifests.length === 0
+export const backupLines = (backups: readonly ShownBackup[]): string[] =>
+  backups.length === 0
     ? ['There are no backups yet.']
-    : manifests.map(({ runId, at, host, server, files }) => {
-        const existing = files.filter(({ hash }) => hash !== null).map(({ path }) => path)
-        return `${runId}  ${at}  ${host} on ${server}  ${existing.join(', ')}`
-      })
+    : backups.map(
+        ({ runId, at, host, server, targets }) =>
+          `${runId}  ${at}  ${host} on ${server}  ${targets.join(', ') || 'no entry'}`,
+      )
 
 export interface RestoreParts {
-  readonly shelf: BackupShelf
+  readonly shelf: Pick<BackupShelf, 'load' | 'list'>
   readonly primary: Edge | undefined
   readonly store: Pick<ExposureStore, 'findExposure'>
   readonly loadPair: StepParts['loadPair']
 }
 
-/** The effect of a restore on one file of the edge. */
-export interface Difference {
-  readonly path: string
-  readonly change: 'appears' | 'changes' | 'vanishes'
-}
-
-/** The effect of a restore on the files as they were read for the preview. */
+/** What a restore would do, by what stands now. */
 interface Restore {
-  readonly runId: string
+  readonly backup: Backup
   readonly server: string
-  readonly differences: readonly Difference[]
-  /** The applied exposure whose files the restore would remove while its DNS records stay. Null if there is none. */
+  readonly change: 'appears' | 'changes' | 'vanishes' | 'none'
+  /** The applied exposure whose entry the restore would remove while its DNS records stay. Null if there is none. */
   readonly offAir: string | null
-  readonly change: EdgeChange
+  readonly now: ListedHost
+  /** The certificate of the entry, where the edge has to be given it. */
+  readonly pair: Pair | undefined
 }
 
 /** Computes what a restore would do. Changes nothing. */
 export async function previewRestore(runId: string, parts: RestoreParts): Promise<Restore> {
-  const { shelf, primary, store } = parts
+  const { shelf, primary, store, loadPair } = parts
   if (!primary) throw new Fault('No edge is configured for the Primary.')
-  // Backups of earlier versions also hold the base file, which every generation writes anew.
-  const kept = (await shelf.load(runId)).filter(({ path }) => path !== 'drawbridge.conf')
-  const host = (await shelf.list()).find((manifest) => manifest.runId === runId)?.host ?? ''
-  const files = [...kept, ...(await missingKeys(kept, { host, primary, loadPair: parts.loadPair }))]
-  const now = await primary.hashFiles(files.map(({ path }) => path))
-  const moved = files.filter((file) => hashOf(file).hash !== hashIn(now, file.path))
-  const differences = moved.map(({ path, content }): Difference => {
-    if (content === null) return { path, change: 'vanishes' }
-    return { path, change: hashIn(now, path) === null ? 'appears' : 'changes' }
-  })
+  const backup = await shelf.load(runId)
+  const { host, entry } = backup
+  const [now] = (await primary.list([host])).hosts
+  if (!now) throw new Fault(`Edge ${primary.server} tells nothing about ${host}.`)
   const exposure = await store.findExposure(host)
   if (exposure?.state === 'applying' || exposure?.state === 'removing') {
     throw new Problem(
@@ -59,48 +59,52 @@ export async function previewRestore(runId: string, parts: RestoreParts): Promis
       `A run for ${host} is in progress. Nothing was changed. Restore when the run has ended.`,
     )
   }
-  const live = exposure?.state === 'applied' ? (exposure.receipt?.files ?? []).map(({ path }) => path) : []
-  const isTakenDown = differences.some(({ path, change }) => change === 'vanishes' && live.includes(path))
-  return {
-    runId,
-    server: primary.server,
-    differences,
-    offAir: isTakenDown ? host : null,
-    change: { files: moved, expected: now },
-  }
+  const change = changeOf(entry, now)
+  const isTakenDown = change === 'vanishes' && exposure?.state === 'applied'
+  const pair = await missingPair(primary, backup, loadPair)
+  return { backup, server: primary.server, change, offAir: isTakenDown ? host : null, now, pair }
 }
 
-interface KeySource extends Pick<RestoreParts, 'loadPair'> {
-  readonly host: string
-  readonly primary: Edge
+/** Rejects where nobody has the key any more. */
+async function missingPair(
+  edge: Edge,
+  { host, entry, certificate }: Backup,
+  loadPair: RestoreParts['loadPair'],
+): Promise<Pair | undefined> {
+  if (!entry?.certificate || (await edge.hasCertificate(entry.certificate))) return undefined
+  const pair = certificate && (await loadPair(certificate).catch(() => undefined))
+  if (!pair) throw keyLost(host, edge.server)
+  return pair
 }
 
-/** An edge behind an agent gives no key away, so backups of its files have none. The service's own pairs have them. */
-async function missingKeys(kept: readonly EdgeFile[], { host, primary, loadPair }: KeySource): Promise<EdgeFile[]> {
-  const keyless = primary.keylessCertificates(kept)
-  const now = await primary.hashFiles(keyless.map(({ keyPath }) => keyPath))
-  const missing = keyless.filter((_, at) => now[at]?.hash === null)
-  const keys = missing.map(async ({ fingerprint }) => {
-    const pair = await loadPair({ fingerprint, certificateFile: '', keyFile: '', pairOnEdge: true })
-    if (pair.keyPem === undefined) throw keyLost(host, primary.server)
-    return primary.certificateFiles(host, pair).filter(({ secret }) => secret)
-  })
-  return (await Promise.all(keys)).flat()
+function changeOf(entry: Entry | null, now: ListedHost): Restore['change'] {
+  if (!entry) return now.revision === null ? 'none' : 'vanishes'
+  if (now.revision === null) return 'appears'
+  return now.entry && now.drift.length === 0 && areServedAlike(entry, now.entry) ? 'none' : 'changes'
 }
-
-const keyLost = (host: string, server: string): Fault =>
-  new Fault(
-    `The backup has a certificate of ${host} whose key neither edge ${server} nor this service has any more: an edge gives no key away, ` +
-      'so a backup has none. Nothing was changed. Expose the host again instead: it gets a certificate with a new key.',
-  )
 
 const WORDS = { appears: 'would be created', changes: 'would be changed', vanishes: 'would be removed' } as const
 
-/** One line for each file, and a warning if the host would go offline. */
-export function previewLines({ server, differences, offAir }: Omit<Restore, 'change'>): string[] {
-  if (differences.length === 0) return [`The files on ${server} are already the same as before that run.`]
-  const lines = differences.map(({ path, change }) => `${WORDS[change]} on ${server}: ${path}`)
-  return offAir === null ? lines : [...lines, offAirSentence(offAir)]
+/** A preview as people see it. */
+export interface ShownRestore {
+  readonly runId: string
+  readonly host: string
+  readonly server: string
+  /** The effect of a restore. `path`: where a person finds the entry. */
+  readonly differences: readonly { readonly path: string; readonly change: 'appears' | 'changes' | 'vanishes' }[]
+  readonly offAir: string | null
+}
+
+export const shownRestore = ({ backup, server, change, offAir, now }: Restore): ShownRestore => ({
+  ...{ runId: backup.runId, host: backup.host, server, offAir },
+  differences: change === 'none' ? [] : [{ path: now.file, change }],
+})
+
+/** What would happen, and a warning if the host would go offline. */
+export function previewLines({ server, differences: [first], offAir, host }: ShownRestore): string[] {
+  if (!first) return [`The entry of ${host} on ${server} is already the same as before that run.`]
+  const line = `${WORDS[first.change]} on ${server}: the entry of ${host} (${first.path})`
+  return offAir === null ? [line] : [line, offAirSentence(offAir)]
 }
 
 export const offAirSentence = (host: string): string =>
@@ -108,15 +112,32 @@ export const offAirSentence = (host: string): string =>
   `properly, remove its plan. To restore anyway, pass --off-air ${host}.`
 
 /**
- * Restores the Primary's files: validates them first and proves the reload. Does not change DNS. Refuses if a file has
- * changed since the preview.
+ * Restores the entry of the host on the Primary, as it stood in its generation, or from the backup where the edge does not keep that any
+ * more. Tests it first and proves the reload. Does not change DNS. Refuses if the host has changed since the preview.
  */
 export async function restoreBackup(
-  { server, differences, change }: Restore,
-  { primary }: RestoreParts,
+  { server, change, now, backup, pair }: Restore,
+  { primary }: Pick<RestoreParts, 'primary'>,
 ): Promise<string> {
   if (!primary) throw new Fault('No edge is configured for the Primary.')
-  await primary.change({ propose: async () => change, assertHeld: () => undefined })
-  const done = differences.map((each) => (each.change === 'vanishes' ? `no ${each.path}` : each.path))
-  return `Restored on ${server}: ${done.join(', ')}.`
+  const { host, generation, entry } = backup
+  if (pair) await primary.certificate(pair)
+  const expected = now.revision === null ? 'absent' : { revision: now.revision }
+  // A person has no run. What newer runs change meanwhile is refused to him as to every other.
+  const item = { host, fence: now.fence ?? { host, epoch: 0, number: 0 }, expected, mend: true } as const
+  const attempt = async (wanted: Entry | 'absent' | { readonly asIn: number }) => {
+    const [verdict] = await primary.change({ items: [{ ...item, wanted }] })
+    if (verdict?.state === 'refused') throw verdict.fault
+  }
+  await attempt(generation === null ? (entry ?? 'absent') : { asIn: generation }).catch((error: unknown) => {
+    if (!(error instanceof EdgeFault) || error.kind !== 'change_invalid' || generation === null) throw error
+    return attempt(entry ?? 'absent')
+  })
+  return `Restored on ${server}: ${change === 'vanishes' ? `no entry of ${host}` : `the entry of ${host}`}.`
 }
+
+const keyLost = (host: string, server: string): Fault =>
+  new Fault(
+    `The backup names a certificate of ${host} whose key neither edge ${server} nor this service has any more: an edge gives no key away. ` +
+      'Nothing was changed. Expose the host again instead: it gets a certificate with a new key.',
+  )

@@ -12,7 +12,7 @@ interface RestoreOptions extends Configured {
 }
 
 export function addBackups(program: Command, machine: Machine): void {
-  const backups = program.command('backups').description("backups of the edge's files from before each run")
+  const backups = program.command('backups').description('entries of hosts from before each run')
   const list = onThisMachine(backups.command('list'))
     .description('list the backups, newest first')
     .action(async ({ config, json }: Configured) =>
@@ -24,8 +24,8 @@ export function addBackups(program: Command, machine: Machine): void {
     )
   withExample(withJson(list), 'drawbridge backups list --config /etc/drawbridge/drawbridge.yaml')
   const command = onThisMachine(backups.command('restore <runId>'))
-    .description("restore the Primary's files from before that run; does not change DNS")
-    .option('--show', 'only show which files would be created, changed and removed')
+    .description("restore the host's entry on the Primary from before that run; does not change DNS")
+    .option('--show', 'only show whether the entry would be created, changed or removed')
     .option('--yes', 'do not ask for confirmation')
     .option('--off-air <host>', 'restore even though this live host goes offline')
     .action((runId: string, options: RestoreOptions) => restore(runId, options, machine))
@@ -49,7 +49,7 @@ async function restore(runId: string, options: RestoreOptions, machine: Machine)
     }
     if (preview.offAir !== null && offAir !== preview.offAir) throw new UsageError(offAirSentence(preview.offAir))
     if (!json) standardOutput().print(...previewLines(preview))
-    const question = `Restore ${preview.differences.length} files on ${preview.server}?`
+    const question = `Restore the entry of ${preview.host} on ${preview.server}?`
     await confirm({ question, action: 'restore', yes })
     const sentence = await operate('restore', { runId, seen: preview.seen })
     print({ body: { ...body, restored: true }, lines: () => [sentence] }, json)

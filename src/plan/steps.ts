@@ -22,7 +22,6 @@ export const stepsToApply = (
 /** The steps of a repair, in order. `orders`: the certificate of the host is gone, and no other one covers it. */
 export const stepsToRepair = (tls: boolean, orders: boolean, challenge: ChallengeKind): readonly StepName[] => [
   ...inOrder(tls, orders, challenge),
-  ...(tls ? (['tidy'] as const) : []),
 ]
 
 function inOrder(tls: boolean, orders: boolean, challenge: ChallengeKind): readonly StepName[] {

@@ -1,25 +1,30 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { EdgeFile } from '../edge/contract.ts'
+import type { Entry } from '../edge/contract.ts'
 import { Fault } from '../model/errors.ts'
-import { type BackupManifest, linkIn } from '../model/receipt.ts'
-import { createFileInBackground, errorCode, replaceFile, syncFolder } from '../primitives/durable-file.ts'
-import { hashOf } from './file-hash.ts'
+import type { BackupManifest } from '../model/receipt.ts'
+import { errorCode, replaceFile, syncFolder } from '../primitives/durable-file.ts'
+
+/** A backup, with the entry that stood before the run. */
+export interface Backup extends BackupManifest {
+  /** Null: the edge had none. */
+  readonly entry: Entry | null
+}
 
 /**
  * Stores backups. `keep` is durable when it resolves. It removes the oldest backups beyond the configured number, but never
  * one whose run is blocked or not finished.
  */
 export interface BackupShelf {
-  keep(about: Pick<BackupManifest, 'runId' | 'host' | 'server'>, files: readonly EdgeFile[]): Promise<BackupManifest>
+  keep(backup: Omit<Backup, 'at'>): Promise<Backup>
   /** Removes the rest of a backup that a crash interrupted. */
   tidy(runId: string): Promise<void>
   /** Removes the backup of a run that changed nothing. */
   discard(runId: string): Promise<void>
   /** Newest first. */
-  list(): Promise<readonly BackupManifest[]>
-  /** The files of one backup. Rejects if a hash does not match. */
-  load(runId: string): Promise<readonly EdgeFile[]>
+  list(): Promise<readonly Backup[]>
+  /** Rejects if there is none, or if it is damaged. */
+  load(runId: string): Promise<Backup>
 }
 
 /** After this many new backups the oldest are removed: finding them reads all manifests. */
@@ -35,7 +40,7 @@ export function backupShelf(
   now: () => number,
   needed: () => Promise<ReadonlySet<string>>,
 ): BackupShelf {
-  const list = async (): Promise<readonly BackupManifest[]> => {
+  const list = async (): Promise<readonly Backup[]> => {
     const names = await readdir(folder).catch(() => [])
     const manifests = await Promise.all(
       names.filter((name) => name.startsWith('run_')).map((name) => readManifest(folder, name)),
@@ -59,61 +64,41 @@ export function backupShelf(
   return {
     list,
     discard,
-    async keep(about, files) {
-      const manifest = { ...about, at: new Date(now()).toISOString(), files: files.map(describe) }
-      await write(folder, manifest, files).catch((error: unknown) => {
+    async keep(kept) {
+      const backup = { ...kept, at: new Date(now()).toISOString() }
+      await write(folder, backup).catch((error: unknown) => {
         throw new Fault(`The backup could not be written (${errorCode(error) ?? 'unknown reason'}).`)
       })
       // Not awaited: a backup that could not be removed now is removed after the next run.
       letGo().catch(() => undefined)
-      return manifest
+      return backup
     },
     async tidy(runId) {
       if (!(await readManifest(folder, runId))) await discard(runId)
     },
     async load(runId) {
-      const manifest = await readManifest(folder, runId)
-      if (!manifest) throw new Fault(`There is no backup of run ${runId}.`)
-      return Promise.all(manifest.files.map((file, i) => loadFile(folder, runId, file, i)))
+      const backup = await readManifest(folder, runId)
+      if (!backup) throw new Fault(`There is no backup of run ${runId} that this version can read.`)
+      return backup
     },
   }
 }
 
-const describe = (file: EdgeFile): BackupManifest['files'][number] => ({ ...hashOf(file), secret: file.secret })
-
-/** The manifest is written last, by rename: a backup with a manifest is complete. */
-async function write(folder: string, manifest: BackupManifest, files: readonly EdgeFile[]): Promise<void> {
-  const target = join(folder, manifest.runId)
-  // A crash in an earlier attempt may have left some of the files.
-  await rm(target, { recursive: true, force: true })
+/** By rename: a backup with a manifest is complete. */
+async function write(folder: string, backup: Backup): Promise<void> {
+  const target = join(folder, backup.runId)
   await mkdir(target, { recursive: true, mode: 0o700 })
-  await Promise.all(
-    files.map(async ({ content }, i) => {
-      if (content !== null) await createFileInBackground(join(target, String(i)), content, 0o600)
-    }),
-  )
-  await replaceFile(join(target, 'manifest.json'), JSON.stringify(manifest, null, 2), 0o600)
+  await replaceFile(join(target, 'manifest.json'), JSON.stringify(backup, null, 2), 0o600)
   await syncFolder(folder)
 }
 
-async function readManifest(folder: string, runId: string): Promise<BackupManifest | undefined> {
+/** Undefined for what is no backup of this version. */
+async function readManifest(folder: string, runId: string): Promise<Backup | undefined> {
   if (!/^run_[0-9a-f]+$/.test(runId)) return undefined
-  const text = await readFile(join(folder, runId, 'manifest.json'), 'utf8').catch(() => undefined)
-  return text === undefined ? undefined : (JSON.parse(text) as BackupManifest)
-}
-
-async function loadFile(
-  folder: string,
-  runId: string,
-  file: BackupManifest['files'][number],
-  i: number,
-): Promise<EdgeFile> {
-  const { path, hash, secret } = file
-  const link = linkIn(hash)
-  if (hash === null || link !== undefined) return { path, content: null, secret, ...(link !== undefined && { link }) }
-  const content = await readFile(join(folder, runId, String(i)), 'utf8').catch(() => undefined)
-  if (content === undefined) throw new Fault(`The backup of ${path} in ${runId} is missing.`)
-  const kept = { path, content, secret }
-  if (hashOf(kept).hash !== hash) throw new Fault(`The backup of ${path} in ${runId} is damaged.`)
-  return kept
+  try {
+    const backup = JSON.parse(await readFile(join(folder, runId, 'manifest.json'), 'utf8')) as Backup
+    return backup.entry === undefined ? undefined : backup
+  } catch {
+    return undefined
+  }
 }

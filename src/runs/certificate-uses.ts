@@ -23,11 +23,11 @@ export type Covering = ReadonlyMap<string, InstalledCertificate>
 
 /** Undefined for a host that is not applied, or not served with a certificate. */
 export function useOf({ host, planId, state, receipt, unconfirmed }: Exposure): Use | undefined {
-  const { certificate, renewal } = receipt ?? {}
+  const { certificate } = receipt ?? {}
   // A newer certificate than the store knows may be served.
   if (unconfirmed === 'edges') return undefined
   if (state !== 'applied' || !receipt || !certificate) return undefined
-  const lags = renewal !== undefined || secondaryCertificate(receipt) !== certificate.fingerprint
+  const lags = secondaryCertificate(receipt) !== certificate.fingerprint
   return { host, planId, certificate, lags }
 }
 

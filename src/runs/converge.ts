@@ -1,6 +1,6 @@
 import { EDGE_NAME, type Edge, EdgeFault } from '../edge/contract.ts'
 import { Fault, Problem } from '../model/errors.ts'
-import type { Plan, PlanState } from '../model/exposure.ts'
+import type { Plan } from '../model/exposure.ts'
 import type { ComparedEdge } from '../model/host-status.ts'
 import { BY_SCHEDULE, type Origin } from '../model/run.ts'
 import type { Clock } from '../primitives/clock.ts'
@@ -13,7 +13,7 @@ import { begin } from './engine/begin.ts'
 import type { Runs } from './engine/runs.ts'
 import type { StepParts } from './steps/context.ts'
 
-export interface ConvergeParts extends Pick<StepParts, 'primary' | 'secondary' | 'standings' | 'loadPair'> {
+export interface ConvergeParts extends Pick<StepParts, 'primary' | 'secondary' | 'standings'> {
   readonly store: Store
   readonly runs: Runs
   readonly instance: string
@@ -64,14 +64,11 @@ export class Converge {
   readonly #told = new Map<string, string>()
   /** The state of store and edges at the last look, if everything was in step. While it is the same, there is nothing to compare. */
   #inStepAt: string | undefined
-  #isRendered = false
   #testedAt = Number.NEGATIVE_INFINITY
-  /** By edge: unused pairs that were tidied. What is still there after that is not tried again. */
-  readonly #tidied = new Map<string, string>()
 
   constructor(parts: ConvergeParts) {
     this.#parts = parts
-    this.#comparison = new EdgeComparison(parts.store, parts.loadPair, parts.clock)
+    this.#comparison = new EdgeComparison(parts.store, parts.clock)
   }
 
   /** The Secondary takes no change now. It shall be in step soon after it is back, so that it is looked at often. */
@@ -84,7 +81,7 @@ export class Converge {
   async compare(): Promise<readonly ComparedEdge[]> {
     const { primary, secondary } = this.#parts
     const exposures = await this.#comparison.exposures()
-    const first = primary && (await this.#comparison.primary(primary, exposures, true))
+    const first = primary && (await this.#comparison.primary(primary, exposures))
     const second = secondary && (await this.#comparison.secondary(secondary, exposures, primary))
     return [first, second].filter((compared) => compared !== undefined)
   }
@@ -111,19 +108,21 @@ export class Converge {
     const state = JSON.stringify([
       await store.eventHead(),
       ...(await Promise.all(
-        edges.map((edge) => Promise.all([edge.generation(), edge.stray()]).catch(() => 'unknown')),
+        edges.map((edge) =>
+          edge.list([]).then(
+            ({ generation, stray }) => [generation, stray],
+            () => 'unknown',
+          ),
+        ),
       )),
     ])
     const isInStep = () => !unfit && standings.all.every(({ outOfStep }) => outOfStep === undefined)
     if (state === this.#inStepAt && isInStep()) return edges.map(({ server }) => nothingDone(server))
     const exposures = await this.#reconciled(edges)
-    const compared = primary && (await this.#comparison.primary(primary, exposures, !this.#isRendered))
+    const compared = primary && (await this.#comparison.primary(primary, exposures))
     const first = primary && compared && (await this.#lookAt(primary, compared, exposures))
-    this.#isRendered ||= first !== undefined && first.outOfStep === undefined
     if (compared && first?.outOfStep === undefined) this.#tellWaiting(compared, exposures)
-    // Their receipts tell what the Secondary may still have.
-    const now = first && first.hosts.length > 0 ? await this.#comparison.exposures() : exposures
-    const second = secondary && (await this.#lookAtSecondary(secondary, now, unfit))
+    const second = secondary && (await this.#lookAtSecondary(secondary, exposures, unfit))
     // The next look compares everything once more if this one has changed an edge.
     this.#inStepAt = isInStep() ? state : undefined
     return [first, second].filter((converged) => converged !== undefined)
@@ -175,7 +174,7 @@ export class Converge {
     const failed =
       members.length + removes.length > 0
         ? await this.#closeAll(edge, { members, removes, plans: compared.endedPlans ?? {}, origin: BY_SCHEDULE })
-        : await this.#tidy(edge)
+        : undefined
     if (failed) {
       this.#tell(compared, failed)
       return nothingDone(edge.server, failed)
@@ -261,32 +260,6 @@ export class Converge {
     return planId === undefined ? undefined : this.#parts.store.findPlan(planId)
   }
 
-  /**
-   * Takes pairs off the edge that no host uses: two runs that removed the last two hosts of a certificate at the same moment
-   * have each left it to the other. Not while a run may have to put a host back that uses one.
-   */
-  async #tidy(edge: Edge): Promise<Shortfall | undefined> {
-    const { store } = this.#parts
-    const unused = JSON.stringify((await edge.unusedCertificates()).map(({ path }) => path))
-    if (unused === '[]' || unused === this.#tidied.get(edge.server)) return undefined
-    if ((await store.unsettledRunIds()).length > 0) return undefined
-    const lead = await this.#endedPlan()
-    if (!lead) return undefined
-    this.#tidied.set(edge.server, unused)
-    return this.#run(edge, lead, { members: [], removes: [], plans: {}, origin: BY_SCHEDULE }).then(
-      () => undefined,
-      shortfallOf,
-    )
-  }
-
-  /** A plan whose host nobody exposes: a run under it claims nothing. */
-  async #endedPlan(): Promise<Plan | undefined> {
-    const { store } = this.#parts
-    for (const plan of await store.listPlans({ limit: 100 }))
-      if (GONE.includes(plan.state) && !(await store.findExposure(plan.host))) return plan
-    return undefined
-  }
-
   /** What a restored store has not been confirmed of, told with the Primary. */
   #tellWaiting(compared: ComparedEdge, exposures: ReadonlyMap<string, Exposure>): void {
     const waiting = [...exposures.values()].flatMap(({ unconfirmed }) => unconfirmed ?? [])
@@ -317,8 +290,6 @@ const nothingDone = (server: string, shortfall?: Shortfall): Converged => ({
   hosts: [],
   outOfStep: shortfall?.sentence,
 })
-
-const GONE: readonly PlanState[] = ['removed', 'released']
 
 const refusedRemoval = (doubtful: number, entries: number, limit: number): Shortfall => ({
   cause: 'removal_refused',

@@ -237,31 +237,29 @@ export class Renewals {
 
   async #unclaimed(hosts: readonly Use[]): Promise<readonly Use[]> {
     const { store, primary, log } = this.#parts
-    const free: Use[] = []
-    let edited = 0
+    if (!primary) return []
+    const open: Use[] = []
     for (const use of hosts) {
       const exposure = await store.findExposure(use.host)
       const now = exposure && useOf(exposure)
-      if (!primary || !exposure?.receipt || exposure.runId !== undefined) continue
-      if (now?.certificate.fingerprint !== use.certificate.fingerprint) continue
-      const { files, renewal } = exposure.receipt
-      const known = [...files, ...(renewal?.files ?? [])]
-      const found = await primary.hashFiles(
-        files.map(({ path }) => path).filter((path) => primary.isCertificateFile(path)),
-      )
-      const foreign = found.find(
-        ({ path, hash }) => hash !== null && !known.some((our) => our.path === path && our.hash === hash),
-      )
-      if (!foreign) free.push(use)
-      else edited += 1
-      if (foreign)
-        log.warn(
-          { event: 'certificate_file_edited', host: use.host, path: foreign.path },
-          'The host keeps its certificate, because the file that names it was changed outside Drawbridge.',
-        )
+      if (!exposure?.receipt || exposure.runId !== undefined) continue
+      if (now?.certificate.fingerprint === use.certificate.fingerprint) open.push(use)
     }
-    if (free.length === 0 && edited > 0)
-      throw new Fault('Somebody changed the files that name the certificate; they were left alone.')
+    const listed = open.length === 0 ? [] : (await primary.list(open.map(({ host }) => host))).hosts
+    const foreign = new Map(
+      listed.flatMap(({ host, drift }) => {
+        const edited = drift.find(({ field, found }) => field === 'certificate' && found !== 'missing')
+        return edited ? [[host, edited.file]] : []
+      }),
+    )
+    for (const [host, path] of foreign)
+      log.warn(
+        { event: 'certificate_file_edited', host, path },
+        'The host keeps its certificate, because the line that names it was changed outside Drawbridge.',
+      )
+    const free = open.filter(({ host }) => !foreign.has(host))
+    if (free.length === 0 && foreign.size > 0)
+      throw new Fault('Somebody changed the lines that name the certificate; they were left alone.')
     return free
   }
 

@@ -3,7 +3,7 @@ import type { RunStore } from '../store/ports/runs.ts'
 import type { Store } from '../store/ports/store.ts'
 
 interface SettleParts {
-  readonly edges: readonly Pick<Edge, 'server' | 'unsettledRuns' | 'settleRuns'>[]
+  readonly edges: readonly Pick<Edge, 'server' | 'unsettledRuns' | 'change'>[]
   readonly store: Pick<Store, 'storeId'> & Pick<RunStore, 'unsettledRunIds'>
 }
 
@@ -21,7 +21,7 @@ export async function settleRuns({ edges, store }: SettleParts): Promise<void> {
       if (own.length === 0) return
       const unsettled = new Set(await store.unsettledRunIds())
       const settled = own.filter((run) => !unsettled.has(run))
-      if (settled.length > 0) await edge.settleRuns(settled).catch(() => undefined)
+      if (settled.length > 0) await edge.change({ items: [], settles: settled }).catch(() => undefined)
     }),
   )
 }

@@ -2,7 +2,6 @@ import type { Caller } from '../authorize/caller.ts'
 import type { Audience } from '../diagnose/audience.ts'
 import { type Diagnosis, diagnose } from '../diagnose/diagnose.ts'
 import type { Difference } from '../diagnose/drift.ts'
-import type { FileHash } from '../edge/contract.ts'
 import type { EdgeReader, ServedMap } from '../edge/reading/contract.ts'
 import type { BadgeFacts } from '../model/badge.ts'
 import { Problem } from '../model/errors.ts'
@@ -13,13 +12,12 @@ import { type InspectHostParts, inspectHost } from '../observe/host/inspect-host
 import type { Subject } from '../observe/host/subject.ts'
 import type { Exposure, ExposureStore } from '../store/ports/exposures.ts'
 import type { PlanStore } from '../store/ports/plans.ts'
+import { appliedEntry } from './drift.ts'
 
 /** What a diagnosis reads. None of these parts can write. */
 export interface DiagnoserParts extends InspectHostParts {
   readonly reader: EdgeReader<ServedMap> | undefined
   readonly store: Pick<ExposureStore, 'findExposure'> & Pick<PlanStore, 'findPlan'>
-  /** The files that the apply wrote, to be compared with the files on the disk. */
-  readonly filesToCompare: (exposure: Exposure) => readonly FileHash[]
   /** What the monitor knows of the host, or null when it knows the host under another plan. */
   readonly known: (host: string, planId: string | null) => BadgeFacts | null
   /** Compares an applied plan with files, zone and certificate. */
@@ -114,7 +112,7 @@ export class Diagnoser {
   }
 
   async #find(host: string): Promise<Subject | undefined> {
-    const { reader, store, filesToCompare } = this.#parts
+    const { reader, store } = this.#parts
     const [map, exposure] = await Promise.all([reader?.read(), store.findExposure(host)])
     const plan = exposure && (await store.findPlan(exposure.planId))
     const served = map?.find(host)
@@ -128,7 +126,7 @@ export class Diagnoser {
         plan,
         state: exposureState(exposure),
         renews: exposure.receipt?.certificate?.ours ?? false,
-        files: filesToCompare(exposure),
+        entry: exposure.receipt && exposure.runId === undefined ? appliedEntry(plan, exposure.receipt) : undefined,
         records: recordsOf(plan, exposure.receipt),
       },
     }

@@ -1,6 +1,12 @@
-import { type Difference, differences, type SeenOnSecondary, secondaryDifferences } from '../diagnose/drift.ts'
+import {
+  type AppliedEntry,
+  type Difference,
+  differences,
+  type SeenEntry,
+  secondaryDifferences,
+} from '../diagnose/drift.ts'
 import type { DnsReader } from '../dns/contract.ts'
-import type { EdgeView } from '../edge/contract.ts'
+import { certificateId, type EdgeView, type ListedHost } from '../edge/contract.ts'
 import { Fault, Problem } from '../model/errors.ts'
 import { isPlanId, type Plan } from '../model/exposure.ts'
 import { type Receipt, recordsOf, type ZoneRecord } from '../model/receipt.ts'
@@ -12,15 +18,10 @@ export interface DriftParts {
   readonly store: Pick<ExposureStore, 'findExposure'> & Pick<PlanStore, 'findPlan'>
   /** Undefined when the Primary's edge is not on this machine. */
   readonly view: EdgeView | undefined
-  /** The view of the Secondary. Undefined where there is none. */
-  readonly secondaryView: Pick<EdgeView, 'whereIs'> | undefined
-  /** The absolute path of the file on disk that has a file of the receipt, by the path of an entry on the same edge. */
-  readonly pathBeside: (entryPath: string, name: string) => string
   /** Undefined where there is no Secondary on this machine, or it cannot be read. */
-  readonly onSecondary: (plan: Plan, receipt: Receipt) => Promise<SeenOnSecondary | undefined>
+  readonly onSecondary: (host: string) => Promise<SeenEntry | undefined>
   /** Whether a certificate and its key are in one of the folders. */
   readonly hasCertificate: (fingerprint: string) => Promise<boolean>
-  readonly isCertificateFile: (path: string) => boolean
   readonly readerFor: (zone: string) => DnsReader | undefined
   /** All records of these names that Drawbridge can write. Rejects with Fault for a value that it cannot write. */
   readonly readSets: (reader: DnsReader, names: readonly string[]) => Promise<readonly ZoneRecord[] | 'unknown'>
@@ -38,39 +39,39 @@ export async function findDrift(parts: DriftParts, planId: string): Promise<read
     throw new Problem('plan_not_applied', `The plan is ${plan.state}. Only an applied plan can be compared.`)
   const { receipt } = exposure
   const applied = recordsOf(plan, receipt)
-  const [files, records, served, isInStock, secondary] = await Promise.all([
-    view ? view.hashFiles(receipt.files.map(({ path }) => path)) : receipt.files,
+  const { host } = plan
+  const [entry, records, served, isInStock, secondary] = await Promise.all([
+    view && seenOn('', view, host),
     seenRecords(parts, plan.request.zone, applied),
     view && receipt.certificate ? servedFingerprint(view, plan.host) : undefined,
     receipt.certificate ? parts.hasCertificate(receipt.certificate.fingerprint) : true,
-    parts.onSecondary(plan, receipt),
+    parts.onSecondary(host),
   ])
-  const { host } = plan
-  const { isCertificateFile } = parts
-  const found = [
-    ...differences({ host, receipt, records: applied }, { files, records, served, isInStock }, isCertificateFile),
-    ...(secondary ? secondaryDifferences(secondary, isCertificateFile) : []),
+  const known = appliedEntry(plan, receipt)
+  return [
+    ...differences({ host, receipt, records: applied, entry: known }, { entry, records, served, isInStock }),
+    ...(secondary ? secondaryDifferences(secondary, known) : []),
   ]
-  const names = new Set([...receipt.files, ...(secondary?.expected ?? [])].map(({ path }) => path))
-  return withPaths(parts, host, names, found)
 }
 
-/** A person looks for a file by its path on disk: the names of a receipt are no files there. */
-async function withPaths(
-  { view, secondaryView, pathBeside }: DriftParts,
-  host: string,
-  names: ReadonlySet<string>,
-  found: readonly Difference[],
-): Promise<readonly Difference[]> {
-  if (!found.some(({ field }) => names.has(field))) return found
-  const entryOn = async (edge: typeof secondaryView) => (await edge?.whereIs(host).catch(() => undefined))?.path
-  const [primary, secondary] = await Promise.all([entryOn(view), entryOn(secondaryView)])
-  return found.map((difference) => {
-    const entry = difference.server === undefined ? primary : secondary
-    if (entry === undefined || !names.has(difference.field)) return difference
-    return { ...difference, path: pathBeside(entry, difference.field) }
-  })
+/** What the apply of a plan has given to the edges. */
+export const appliedEntry = ({ planId, request }: Plan, { certificate }: Receipt): AppliedEntry => ({
+  plan: planId,
+  certificate: request.tls && certificate ? certificateId(certificate.fingerprint) : null,
+})
+
+/** The entry of a host on an edge. */
+export async function seenOn(server: string, view: Pick<EdgeView, 'list'>, host: string): Promise<SeenEntry> {
+  const [listed] = (await view.list([host])).hosts
+  if (!listed) throw new Fault(`Edge ${server} tells nothing about ${host}.`)
+  return seenEntry(server, listed)
 }
+
+const seenEntry = (server: string, { entry, drift, file, line }: ListedHost): SeenEntry => ({
+  ...{ server, file, line, drift },
+  plan: entry?.plan ?? null,
+  certificate: entry?.certificate ?? null,
+})
 
 /** Everything at the names of the applied records. */
 async function seenRecords(

@@ -19,7 +19,6 @@ const TITLES: Readonly<Record<string, string>> = {
   'proxy-tls': 'test and reload nginx with HTTPS',
   dns: 'change DNS',
   verify: 'verify on the Primary',
-  tidy: 'remove unused certificate files',
 }
 
 export const titleOf = (step: string): string => TITLES[step] ?? step

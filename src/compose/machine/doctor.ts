@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { acmeDirectory } from '../../certificates/acme/directory.ts'
 import { certificateInventory } from '../../certificates/stock/inventory.ts'
-import { loadPair } from '../../certificates/stock/pair.ts'
 import { readKeys } from '../../certificates/vault/key-file.ts'
 import type { Config } from '../../config/config.ts'
 import type { Zone } from '../../config/zones.ts'
@@ -91,7 +90,7 @@ async function compareSecondary(config: Config, edges: readonly Pick<ExaminedEdg
   const store = await openStore(where, { upgrade: false, clock }).catch(() => undefined)
   if (!store) return undefined
   try {
-    const comparison = new EdgeComparison(store, loadPair, clock)
+    const comparison = new EdgeComparison(store, clock)
     const exposures = await comparison.exposures()
     const compared = await comparison.secondary(secondary, exposures, edgeOf(edges, servers.primary))
     const times = compared.behind.flatMap((host) => exposures.get(host)?.since ?? [])

@@ -4,8 +4,8 @@ import { judgeSites } from '../../edge/adopt/rehearsed.ts'
 import { type Sites, sitesOfEdge, sitesOfFolder } from '../../edge/adopt/sites.ts'
 import { takeOut } from '../../edge/adopt/take-out.ts'
 import { testWithout } from '../../edge/adopt/test-without.ts'
-import { isHost } from '../../edge/config/layout.ts'
 import { refusalSentence } from '../../edge/reading/refusal.ts'
+import { isHost } from '../../edge/record/entry.ts'
 import { remoteSites } from '../../edge/remote/remote-view.ts'
 import { sentenceOf } from '../../model/errors.ts'
 import { quoteText } from '../../model/escape-text.ts'
@@ -44,7 +44,7 @@ async function sitesOfAgent(config: Config): Promise<ForeignHosts> {
   const client = agentClient({ server, agent, trust, clock: systemClock }, createLog('silent', []))
   try {
     const { hosts, broken } = await client.call('look', { since: null })
-    const ours = new Set((await client.call('list', {})).map(({ host }) => host))
+    const ours = new Set((await client.call('list', {})).hosts.map(({ host }) => host))
     const find = remoteSites(client, targetsOf(config.servers))
     const adoptions: Adoption[] = []
     for (const host of new Set(hosts.map((one) => one.host))) {

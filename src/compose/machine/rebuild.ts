@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import type { Config } from '../../config/config.ts'
 import { zoneOf } from '../../config/zones.ts'
-import { blockFile, linesFile } from '../../edge/config/layout.ts'
-import type { Edge } from '../../edge/contract.ts'
-import type { HostFence } from '../../model/run.ts'
+import type { Edge, Entry } from '../../edge/contract.ts'
+import { targetUrl } from '../../edge/record/entry.ts'
+import { proofOf } from '../../edge/record/proof.ts'
 import {
   type Findings,
   type FoundEntry,
@@ -16,7 +16,6 @@ import { servedCertificate } from '../../operate/keep/served-certificate.ts'
 import { resolveRequest } from '../../plan/desired.ts'
 import { stepsToApply } from '../../plan/steps.ts'
 import { systemClock } from '../../primitives/clock.ts'
-import { siteOf } from '../../runs/steps/context.ts'
 import { createLog } from '../../runtime/log.ts'
 import { withTemporaryFolder } from '../../runtime/temporary-folder.ts'
 import { openStore, raiseEpoch, schemaVersion } from '../../store/open.ts'
@@ -92,7 +91,7 @@ function worldOf(config: Config, parts: Assembly): RebuildParts {
     entries: async () => {
       const silent: string[] = []
       const lists = edges.map((edge) =>
-        entriesOn(edge, parts).catch((error: unknown) => {
+        entriesOn(edge).catch((error: unknown) => {
           if (edge === parts.primary) throw error
           silent.push(edge.server)
           return []
@@ -125,12 +124,6 @@ function worldOf(config: Config, parts: Assembly): RebuildParts {
     certificateOf: (entry) =>
       servedCertificate(entry, { edge: edgeOf(entry.edge), inventory: parts.inventory, now: systemClock.now() }),
     healthOf: (entry) => healthOf(edgeOf(entry.edge), entry),
-    filesOf: async (plan, entry, certificate) => {
-      const edge = edgeOf(entry.edge)
-      const pair = certificate && (await parts.loadPair(certificate))
-      const files = await edge.filesFor({ ...siteOf(plan), certificate: pair })
-      return edge.hashFiles(files.map(({ path }) => path))
-    },
     steps: (tls) => stepsToApply(tls, [], settings.challenge),
     now: systemClock.now,
   }
@@ -143,20 +136,26 @@ const inOrder = (lists: readonly (readonly FoundEntry[])[]): readonly FoundEntry
   return [...hosts.values()].toSorted((a, b) => (a.host < b.host ? -1 : 1))
 }
 
-async function entriesOn(edge: Edge, { edges }: Pick<Assembly, 'edges'>): Promise<readonly FoundEntry[]> {
-  const listed = (await edge.list()).filter(({ planId }) => planId !== undefined)
-  const hosts = listed.map(({ host }) => host)
-  const files = await edge.read(hosts.flatMap((host) => [linesFile(host), blockFile(host)]))
-  const read = (await edges.get(edge.server)?.records(files)) ?? []
-  const fences = new Map<string, HostFence>((await edge.fencesOf(hosts)).map((fence) => [fence.host, fence]))
-  return listed.map(({ host, certificate }, at) => ({
+async function entriesOn(edge: Edge): Promise<readonly FoundEntry[]> {
+  const { hosts } = await edge.list()
+  return hosts.map(({ host, entry, fence, drift }) => ({
     host,
     edge: edge.server,
-    record: read[2 * at] ?? read[2 * at + 1],
-    certificate,
-    epoch: fences.get(host)?.epoch,
-    store: fences.get(host)?.store,
+    record: entry && drift.length === 0 ? recordIn(entry) : undefined,
+    certificate: entry?.certificate ?? undefined,
+    epoch: fence?.epoch,
+    store: fence?.store,
   }))
+}
+
+function recordIn({ plan, targets, certificate, options, proof, health, owner, note }: Entry): FoundEntry['record'] {
+  const [target, ...further] = targets
+  return {
+    ...{ planId: plan, tls: certificate !== null, health, owner, note, proof: proofOf(proof) },
+    target: targetUrl(target),
+    ...(further.length > 0 && { furtherTargets: further.map(targetUrl) }),
+    ...(options && { options }),
+  }
 }
 
 function backendOf({ servers }: Config, target: string): { server: string; port: number } | undefined {

@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.ts'
-import { type EntryText, entryText, remoteEntryText } from '../../edge/entry-text.ts'
+import { type EntryText, entryText } from '../../edge/entry-text.ts'
+import { escapeText } from '../../model/escape-text.ts'
 import { systemClock } from '../../primitives/clock.ts'
 import { createLog } from '../../runtime/log.ts'
 import { agentClient } from '../edges.ts'
@@ -13,5 +14,10 @@ export async function entryOn(config: Config, server: string, host: string): Pro
   if (!agent) return undefined
   const trust = lazyTrust(config, systemClock)
   const client = agentClient({ server, agent, trust, clock: systemClock }, createLog('silent', []))
-  return remoteEntryText(client, host).finally(() => client.reconnect())
+  try {
+    const shown = await client.call('show', { host })
+    return shown ? { ...shown, path: escapeText(shown.path) } : undefined
+  } finally {
+    client.reconnect()
+  }
 }

@@ -66,7 +66,7 @@ function entryOf({ host, tls, options }: Adoption, { ports, named }: GivenWorld)
   const target = `${options?.backendTls ? 'https' : 'http'}://192.0.2.1:80`
   const identity = { question: '0', answer: '0' }
   return renderBlock(
-    { host, planId: 'plan_rehearsal', target, tls, identity, options },
+    { host, plan: 'plan_rehearsal', target, furtherTargets: undefined, tls, identity, options },
     { listen: ['127.0.0.1'], ports, named },
   )
 }

@@ -1,6 +1,6 @@
-import { ANSWER, QUESTION } from '../config/proof.ts'
 import { UNKNOWN_HOST } from '../config/render-base.ts'
-import { hostInServerName } from '../config/written-lines.ts'
+import { hostInServerName } from '../config/written-names.ts'
+import { ANSWER, QUESTION } from '../record/proof.ts'
 import type { SiteDirective } from './site-text.ts'
 
 /** The headers by which the service knows its own entries. Every entry has them, whoever wrote the site. */

@@ -15,10 +15,17 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createFile, replaceFile, syncFileNow, syncFolder } from '../../primitives/durable-file.ts'
-import { adoptedFile, adoptedFolder, adoptedPlace, SHADOW_PREFIX, SITE_RECORD } from '../config/layout.ts'
-import { EdgeFault, type EdgeFile } from '../contract.ts'
+import {
+  adoptedFile,
+  adoptedFolder,
+  adoptedPlace,
+  type OutsideFile,
+  SHADOW_PREFIX,
+  SITE_RECORD,
+} from '../config/layout.ts'
+import { EdgeFault } from '../contract.ts'
 import { faultOf, withEdgeFaults } from '../files/files.ts'
-import type { SiteChange } from '../generations/engine.ts'
+import type { SiteChange, TakenOut } from '../generations/proposals.ts'
 import { type SiteFile, sha256 } from './find-site.ts'
 
 /** The record of a site that a plan has taken out of its files. Beside it lie the files as they were and as they are. */
@@ -35,8 +42,14 @@ interface TakenSite {
 const BEFORE = 'before'
 const AFTER = 'after'
 
-/** The files of a host's site. `expected`: see `Edge.takenOut`. */
+/** The files of a host's site. Throws if its text is not the `expected` one, or if it cannot be taken out. */
 type ReadSite = (host: string, expected?: string) => readonly SiteFile[]
+
+interface TakenSitesParts {
+  readonly read: ReadSite
+  /** Whether a run has written the file that stands at this path. */
+  readonly isWrittenBy: (run: string, path: string) => boolean
+}
 
 /**
  * Takes hand-written sites out of their files, and puts them back. The edge keeps both texts of each file beside the record of the plan:
@@ -45,18 +58,24 @@ type ReadSite = (host: string, expected?: string) => readonly SiteFile[]
 export class TakenSites {
   readonly #folder: string
   readonly #read: ReadSite
+  readonly #isWrittenBy: TakenSitesParts['isWrittenBy']
 
-  constructor(folder: string, read: ReadSite) {
+  constructor(folder: string, { read, isWrittenBy }: TakenSitesParts) {
     this.#folder = folder
     this.#read = read
+    this.#isWrittenBy = isWrittenBy
   }
 
-  /** The record that takes the site of a host out of its files. The same one where it stands already. Undefined without a site. */
-  record(host: string, planId: string, expected: string | undefined): EdgeFile | undefined {
-    const path = adoptedFile(planId)
+  /** See `TakenOutSites`. The same record where it stands already. */
+  record({ host, plan, run, text }: TakenOut & { readonly text: string | undefined }): OutsideFile | undefined {
+    const path = adoptedFile(plan)
     const standing = this.#standing(path)
-    if (standing !== undefined) return { path, content: standing, secret: false }
-    const files = this.#read(host, expected)
+    if (standing !== undefined) {
+      assertOf(host, standing)
+      if (!run || !this.#isWrittenBy(run.run, path)) this.#assertTakenOut(path)
+      return { path, content: standing, secret: false }
+    }
+    const files = this.#read(host, text)
     if (files.length === 0) return undefined
     const record: TakenSite = {
       host,
@@ -65,8 +84,22 @@ export class TakenSites {
     return { path, content: JSON.stringify(record, null, 2), secret: false }
   }
 
+  /** See `TakenOutSites`. */
+  putBack({ host, plan, run }: TakenOut): OutsideFile | undefined {
+    const path = adoptedFile(plan)
+    const standing = this.#standing(path)
+    if (standing === undefined || !run || !this.#isWrittenBy(run.run, path)) return undefined
+    assertOf(host, standing)
+    return { path, content: null, secret: false }
+  }
+
+  /** What an administrator has written again since is not taken out once more. */
+  #assertTakenOut(path: string): void {
+    for (const { file, after } of this.#kept(path)) if (textAt(file) !== after) throw edited(file)
+  }
+
   /** The texts with which nginx shall be tested, by the path by which it includes them. */
-  texts(changed: readonly EdgeFile[]): Map<string, string> {
+  texts(changed: readonly OutsideFile[]): Map<string, string> {
     const pairs = changed.flatMap((file): [string, string][] => {
       if (file.content !== null) {
         const files = this.#filesOf(file)
@@ -83,7 +116,7 @@ export class TakenSites {
    * Writes the records and backups of the sites that will be taken out, and puts those back whose record goes. nginx may read a site
    * and an entry for the same host at once: it ignores the second one. So whatever is added is added first.
    */
-  async prepare(changed: readonly EdgeFile[]): Promise<SiteChange> {
+  async prepare(changed: readonly OutsideFile[]): Promise<SiteChange> {
     const undo: (() => void)[] = []
     const takeBack = () => {
       for (const step of undo.splice(0).toReversed()) step()
@@ -135,7 +168,7 @@ export class TakenSites {
   }
 
   /** The files of a site as they stand, if they are what the record says. */
-  #filesOf({ path, content }: EdgeFile): readonly SiteFile[] {
+  #filesOf({ path, content }: OutsideFile): readonly SiteFile[] {
     if (this.#standing(path) !== undefined) return this.#kept(path)
     const { host, files } = JSON.parse(content ?? '') as TakenSite
     const found = this.#read(host)
@@ -173,6 +206,22 @@ export class TakenSites {
     // By a rename: where it stands, it is whole.
     await replaceFile(join(place, SITE_RECORD), record, 0o600)
     await syncFolder(dirname(place))
+  }
+}
+
+function assertOf(host: string, record: string): void {
+  if ((JSON.parse(record) as Partial<TakenSite>).host !== host)
+    throw new EdgeFault(
+      'change_invalid',
+      `The plan has taken out the site of another host than ${host}. Nothing was changed.`,
+    )
+}
+
+const textAt = (file: string): string | undefined => {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return undefined
   }
 }
 

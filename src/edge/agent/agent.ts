@@ -2,28 +2,29 @@ import { randomBytes } from 'node:crypto'
 import { accessSync, constants } from 'node:fs'
 import { formatEndpoint } from '../../model/address.ts'
 import { escapeText } from '../../model/escape-text.ts'
-import { isPlanId } from '../../model/exposure.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import type { AgentIdentity } from '../authority/agent-identity.ts'
-import { CURRENT, GENERATIONS, hostEntry, isHost, isOutside, isSecret, parsePath } from '../config/layout.ts'
-import type { Listening, OwnSockets } from '../config/sockets.ts'
-import { type Edge, EdgeFault, type EdgeFile, type EdgePoint, type EdgeView, type EdgeVisitor } from '../contract.ts'
-import { certificateRemovals, keepUsedCertificates } from '../files/certificates-in-use.ts'
+import { CURRENT, GENERATIONS } from '../config/layout.ts'
+import { isChallenge } from '../config/render-model.ts'
+import { type Edge, EdgeFault, type EdgePoint, type EdgeView, type EdgeVisitor } from '../contract.ts'
+import { entryText } from '../entry-text.ts'
 import { Fences } from '../files/fences.ts'
 import { PresentGeneration } from '../generations/present.ts'
-import { absentOf, type LocalEdgeParts, localEdge } from '../local.ts'
+import { type LocalEdgeParts, localEdge } from '../local.ts'
 import { edgePreflight } from '../preflight.ts'
 import { listeningReader } from '../process/neighbours.ts'
 import { masterPid } from '../process/nginx-workers.ts'
 import type { EdgeReader, ServedHost } from '../reading/contract.ts'
 import { edgeReader } from '../reading/edge-reader.ts'
-import type { EdgeSettings, NamedFiles } from '../settings.ts'
+import { isHost } from '../record/entry.ts'
+import { isProof } from '../record/proof.ts'
+import type { EdgeSettings } from '../settings.ts'
 import { edgeView } from '../view.ts'
 import { edgeVisitor } from '../visit/visitor.ts'
-import { type Answered, type Asked, PROTOCOL, type Verb, type WireChange, type WireVerdict } from '../wire/verbs.ts'
+import { type Answered, type Asked, PROTOCOL, type Verb, type WireVerdict } from '../wire/verbs.ts'
 import { Acceptance, type AllowedTargets } from './acceptance.ts'
 import { Changes } from './changes.ts'
 import { Looks } from './looks.ts'
-import { OutsideFiles } from './outside-files.ts'
 import { AgentSites } from './sites.ts'
 
 /** The message does not follow the rules of its verb. Nothing was done. */
@@ -42,7 +43,7 @@ type Plain<T> = T extends readonly (infer Item)[]
 export interface Agent {
   readonly server: string
   readonly handlers: Handlers
-  readonly change: (asked: WireChange, reached: (point: EdgePoint) => void) => Promise<WireVerdict>
+  readonly change: (asked: Asked<'change'>, reached: (point: EdgePoint) => void) => Promise<WireVerdict>
   readonly prepare: () => Promise<void>
 }
 
@@ -81,9 +82,8 @@ export function edgeAgent(parts: AgentParts): Agent {
   })
   const view = edgeView(settings, reader)
   const present = new PresentGeneration(settings.folder)
-  const sites = new AgentSites({ settings, edge, adopts: parts.adopts })
-  const outside = new OutsideFiles(settings.folder, settings.clock.now)
-  const acceptance = new Acceptance({ listening, targets, zones: parts.zones, present, edge, sites, outside })
+  const sites = new AgentSites({ settings, adopts: parts.adopts })
+  const acceptance = new Acceptance({ targets, zones: parts.zones, present, edge, adopts: parts.adopts })
   const changes = new Changes({ edge, acceptance, onUnexpected, clock: settings.clock })
   const boot = randomBytes(16).toString('hex')
   const preparation = new Preparation(() => edge.prepare())
@@ -91,6 +91,7 @@ export function edgeAgent(parts: AgentParts): Agent {
     server: settings.server,
     prepare: () => preparation.done(),
     change: async (asked, reached) => {
+      if ('withdraw' in asked) return asked.withdraw ? changes.withdraw(asked.id) : changes.verdictOf(asked.id)
       await preparation.tried()
       return changes.carryOut(asked, (point) => {
         parts.reached?.(point)
@@ -98,21 +99,18 @@ export function edgeAgent(parts: AgentParts): Agent {
       })
     },
     handlers: {
-      describe: async () =>
-        describe(settings, { version: parts.version, boot, present, sockets: await socketsIn(listening) }),
+      describe: async () => describe(settings, { version: parts.version, boot, present }),
       examine: () => parts.examine(edge),
-      verdict: ({ id }) => changes.verdictOf(id),
-      withdraw: ({ id }) => changes.withdraw(id),
       retire: async () => {
         await parts.retire()
         return NOTHING
       },
       preflight: ({ host, tls }) => preflight.check(hostIn(host), tls),
       ...replacing(parts.identity),
-      ...writing(edge, acceptance, preparation),
-      ...standing(edge, present, parts.version),
+      ...writing(edge, acceptance, preparation, settings.clock),
+      ...standing(edge),
+      show: async ({ host }) => (await entryText(settings, hostIn(host))) ?? null,
       'find-site': async (asked) => sites.find({ ...asked, host: hostIn(asked.host) }),
-      'taken-out': ({ host, planId, expected }) => sites.takenOut(hostIn(host), planIn(planId), expected),
       ...looking(settings, { view, reader }),
       ...visiting(settings, { edge, view, reader }),
     },
@@ -169,9 +167,8 @@ const writing = (
   edge: Edge,
   acceptance: Acceptance,
   preparation: Preparation,
-): Some<
-  'prepare' | 'assert-valid' | 'assert-no-debug-log' | 'fence' | 'raise-floor' | 'settle' | 'try-out' | 'forget-tried'
-> => ({
+  clock: Clock,
+): Some<'prepare' | 'assert-valid' | 'assert-no-debug-log' | 'certificate' | 'challenge'> => ({
   prepare: async () => {
     // A client that hangs up does not stop it.
     await preparation.done()
@@ -185,72 +182,25 @@ const writing = (
     await edge.assertNoDebugLog()
     return NOTHING
   },
-  fence: async (fences) => {
-    await acceptance.assertFenceable(fences.map(({ host }) => hostIn(host)))
-    await edge.raiseFence(fences)
-    return NOTHING
-  },
-  'raise-floor': async (floor) => {
-    await edge.raiseFloor(floor)
-    return NOTHING
-  },
-  settle: async (runs) => {
-    await edge.settleRuns(runs)
-    return NOTHING
-  },
-  'try-out': async (files) => {
-    await acceptance.assertAcceptable(files)
-    await edge.tryOut(files)
-    return NOTHING
-  },
-  'forget-tried': async () => {
-    await edge.forgetTried()
+  certificate: (pair) => edge.certificate(pair),
+  challenge: async ({ host, fence, token, answer, heldForMs }) => {
+    if (answer !== null && !isChallenge({ token, answer })) throw new InvalidMessage('That is not a challenge.')
+    await acceptance.assertAcceptable([{ host: hostIn(host), fence, expected: 'any', wanted: 'same' }])
+    await preparation.tried()
+    const endsAt = clock.monotonic() + (heldForMs ?? Number.POSITIVE_INFINITY)
+    const assertHeld = () => {
+      if (clock.monotonic() >= endsAt) throw new EdgeFault('unavailable', 'The lease of the run has ended.')
+    }
+    await edge.challenge({ host, fence, token, answer }, { assertHeld })
     return NOTHING
   },
 })
 
-const standing = (
-  edge: Edge,
-  present: PresentGeneration,
-  version: string,
-): Some<
-  | 'generation'
-  | 'list'
-  | 'stray'
-  | 'unsettled'
-  | 'fences-of'
-  | 'hash'
-  | 'read'
-  | 'removals'
-  | 'unused-certificates'
-  | 'released'
-> => ({
+const standing = (edge: Edge): Some<'generation' | 'list' | 'has-certificate' | 'unsettled'> => ({
   generation: () => edge.generation(),
-  list: () => edge.list(),
-  stray: () => edge.stray(),
+  list: ({ hosts }) => edge.list(hosts?.map(hostIn)) as Promise<Answered<'list'>>,
+  'has-certificate': (id) => edge.hasCertificate(id),
   unsettled: () => edge.unsettledRuns(),
-  'fences-of': (hosts) => edge.fencesOf(hosts.map(hostIn)),
-  hash: (paths) => edge.hashFiles(pathsIn(paths)),
-  read: (paths) => edge.read(readableIn(paths, version)),
-  removals: async ({ host, wanted, certificate }) => {
-    hostIn(host)
-    const named = new Set(pathsIn(wanted))
-    const files: EdgeFile[] = [...named].map((path) => ({
-      path,
-      content: path === hostEntry(host) ? `${host} ${certificate};\n` : '',
-      secret: isSecret(path),
-    }))
-    const former = [...certificateRemovals(present, host), ...absentOf(host)].filter(({ path }) => !named.has(path))
-    return keepUsedCertificates(present, [...files, ...former]).flatMap(({ path, content }) =>
-      content === null ? [path] : [],
-    )
-  },
-  'unused-certificates': async () => (await edge.unusedCertificates()).map(({ path }) => path),
-  released: async ({ host, certificate }) => {
-    const files = await edge.releasedFiles(hostIn(host), certificate)
-    if (!certificate && files.some(({ secret }) => secret)) throw keyStays(host)
-    return files
-  },
 })
 
 interface Looking {
@@ -347,64 +297,23 @@ function hostIn(host: string): string {
   throw new InvalidMessage(`${escapeText(host.slice(0, 253))} is not a host.`)
 }
 
-function planIn(planId: string): string {
-  if (isPlanId(planId)) return planId
-  throw new InvalidMessage('That is not the id of a plan.')
-}
-
 /** The path goes into a request line. */
 function questionIn<Q extends { host: string; path: string; proof?: string }>(question: Q): Q {
   hostIn(question.host)
   if (!/^\/[\x21-\x7e]*$/.test(question.path)) throw new InvalidMessage('The path of a visit is not valid.')
-  if (question.proof !== undefined && !/^[0-9a-f]{64}$/.test(question.proof))
+  if (question.proof !== undefined && !isProof(question.proof))
     throw new InvalidMessage('The proof of a visit is not valid.')
   return question
 }
-
-function pathsIn(paths: readonly string[]): readonly string[] {
-  for (const path of paths) {
-    try {
-      if (parsePath(path).kind !== 'base') continue
-    } catch {
-      // Told below.
-    }
-    throw new InvalidMessage(`${escapeText(path)} is not a path of an edge's file.`)
-  }
-  return paths
-}
-
-/** Keys go to an edge and never come back, and files beside its folder are not the service's. */
-function readableIn(paths: readonly string[], version: string): readonly string[] {
-  const kept = pathsIn(paths).find((path) => isSecret(path) || isOutside(path))
-  if (kept === undefined) return paths
-  throw new InvalidMessage(
-    `${escapeText(kept)} is not read: keys, and files outside the edge's folder, stay there. Services of former versions ask for ` +
-      `them: upgrade the service to the version of this agent, ${version}.`,
-  )
-}
-
-const keyStays = (host: string): EdgeFault =>
-  new EdgeFault(
-    'change_invalid',
-    `The service has no copy of the key of ${host}, and an edge gives no key away. Renew the certificate, then release the host.`,
-  )
 
 interface Described {
   readonly version: string
   readonly boot: string
   readonly present: PresentGeneration
-  readonly sockets: OwnSockets | undefined
 }
 
-/** Undefined where they cannot be told: a change says why. */
-const socketsIn = (listening: () => Promise<Listening>): Promise<OwnSockets | undefined> =>
-  listening().then(
-    ({ sockets }) => sockets,
-    () => undefined,
-  )
-
-function describe(settings: EdgeSettings, { version, boot, present, sockets }: Described): Answered<'describe'> {
-  const { server, folder, address, listen, layout = 'lines', ports, pidFile, named } = settings
+function describe(settings: EdgeSettings, { version, boot, present }: Described): Answered<'describe'> {
+  const { server, folder, address, listen, ports, pidFile } = settings
   const master = masterPid(pidFile)
   const fences = new Fences(folder, settings.clock)
   return {
@@ -421,19 +330,9 @@ function describe(settings: EdgeSettings, { version, boot, present, sockets }: D
       signalsNginx: master !== undefined && maySignal(master),
       writesFolder: mayWrite(folder),
     },
-    nginx: {
-      ...{ isRunning: master !== undefined, folder, address, listen: [...listen], layout, ports: { ...ports } },
-      ...(named && Object.values(named).some((files) => Object.keys(files).length > 0) && { named: copyOf(named) }),
-      ...(sockets && { sockets: { http: [...sockets.http], https: [...sockets.https] } }),
-    },
+    nginx: { isRunning: master !== undefined, folder, address, listen: [...listen], ports: { ...ports } },
   }
 }
-
-const copyOf = ({ passwords, authorities, snippets }: NamedFiles) => ({
-  passwords: { ...passwords },
-  authorities: { ...authorities },
-  snippets: { ...snippets },
-})
 
 function maySignal(pid: number): boolean {
   try {

@@ -1,9 +1,8 @@
-import { escapeText } from '../../model/escape-text.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import { LruCache } from '../../primitives/lru-cache.ts'
-import { type Edge, EdgeFault, type EdgePoint } from '../contract.ts'
+import { type Change, type Edge, EdgeFault, type EdgePoint } from '../contract.ts'
 import type { WireChange, WireVerdict } from '../wire/verbs.ts'
-import { type Acceptance, repeated } from './acceptance.ts'
+import type { Acceptance } from './acceptance.ts'
 
 const MOST_KNOWN = 20_000
 /** How long a question for a verdict waits for a change that is under way. */
@@ -14,7 +13,7 @@ class Late extends Error {}
 
 interface ChangesParts {
   readonly edge: Pick<Edge, 'change'>
-  readonly acceptance: Pick<Acceptance, 'assertAcceptable' | 'assertFenceable' | 'fencedHost' | 'noteWritten'>
+  readonly acceptance: Pick<Acceptance, 'assertAcceptable'>
   readonly onUnexpected: (error: unknown) => void
   readonly clock: Clock
 }
@@ -36,7 +35,7 @@ export class Changes {
     const known = this.#known.get(change.id)
     if (known) return known
     const verdict = this.#carryOut(change, reached).then(
-      (): WireVerdict => ({ state: 'done' }),
+      (hosts): WireVerdict => ({ state: 'done', hosts }),
       (error: unknown): WireVerdict => this.#refusal(error),
     )
     this.#known.set(change.id, verdict)
@@ -61,29 +60,25 @@ export class Changes {
     return verdict === WITHDRAWN ? { state: 'unknown' } : verdict
   }
 
-  async #carryOut(change: WireChange, reached: (point: EdgePoint) => void): Promise<void> {
-    const { id, files, expected, replacesLinks, mends, fences, run, heldForMs } = change
+  async #carryOut(change: WireChange, reached: (point: EdgePoint) => void): Promise<DoneHosts> {
+    const { id, items, run, settles, floor, heldForMs } = change
     const { edge, acceptance, clock } = this.#parts
     const endsAt = clock.monotonic() + (heldForMs ?? Number.POSITIVE_INFINITY)
-    await edge.change({
-      propose: async () => {
-        assertFenced(
-          files.flatMap((file) => acceptance.fencedHost(file) ?? []),
-          fences,
-        )
-        await acceptance.assertFenceable(fences.map(({ host }) => host))
-        await acceptance.assertAcceptable(files)
-        await acceptance.noteWritten(files)
-        return { files, expected, replacesLinks, mends }
-      },
+    // The shape is that of its verb, and the acceptance looks at every value.
+    const asked = { items, run, settles, floor } as Change
+    await acceptance.assertAcceptable(asked.items)
+    const verdicts = await edge.change(asked, {
       assertHeld: () => {
         if (this.#withdrawn.get(id)) throw GIVEN_UP
         if (clock.monotonic() >= endsAt) throw new Late()
       },
-      fences,
-      run,
       reached,
     })
+    return verdicts.map((one) =>
+      one.state === 'serving'
+        ? { ...one }
+        : { host: one.host, state: 'refused', fault: { kind: one.fault.kind, sentence: one.fault.message } },
+    )
   }
 
   #refusal(error: unknown): WireVerdict {
@@ -98,14 +93,4 @@ export class Changes {
 const GIVEN_UP = new EdgeFault('change_invalid', 'The sender of this change has given it up.')
 const WITHDRAWN: WireVerdict = { state: 'refused', fault: { kind: GIVEN_UP.kind, sentence: GIVEN_UP.message } }
 
-/** Every host that a change touches has one fence: without it, a run that another one has overtaken would go unseen. */
-function assertFenced(touched: readonly string[], fences: WireChange['fences']): void {
-  const hosts = fences.map(({ host }) => host)
-  const twice = repeated(hosts)
-  if (twice !== undefined) throw unfenced(twice, 'two fences')
-  const without = touched.find((host) => !hosts.includes(host))
-  if (without !== undefined) throw unfenced(without, 'no fence')
-}
-
-const unfenced = (host: string, has: string): EdgeFault =>
-  new EdgeFault('change_invalid', `The agent does not accept a change of ${escapeText(host)} with ${has} for it.`)
+type DoneHosts = Extract<WireVerdict, { state: 'done' }>['hosts']

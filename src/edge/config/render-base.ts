@@ -1,11 +1,11 @@
 import { formatEndpoint } from '../../model/address.ts'
 import type { EntryOptions } from '../../model/exposure.ts'
 import { EDGE_NAME } from '../contract.ts'
+import { ANSWER, QUESTION } from '../record/proof.ts'
 import type { EdgeSettings } from '../settings.ts'
-import { CERTIFICATE_KINDS, gatheredGlob, pemFolder } from './gathered.ts'
 import { releasedFolder } from './layout.ts'
 import { http2Line, OWN_TLS, parts, pemVariable, tlsAlone } from './own-tls.ts'
-import { ANSWER, QUESTION } from './proof.ts'
+import { PEM_KINDS, pemFolder, shardGlob } from './shards.ts'
 import { type Listening, nginxName, socketsOf } from './sockets.ts'
 
 /** The header of the default server's response. It distinguishes an unknown host from a 404 of a backend. */
@@ -32,7 +32,7 @@ export function renderBase(
   settings: Listening & Pick<EdgeSettings, 'folder'>,
   { number, folder, serves }: Generation,
 ): string {
-  const include = (kind: string) => `include ${folder}/${gatheredGlob(kind)};`
+  const include = (kind: string) => `include ${folder}/${shardGlob(kind)};`
   return `${headerOf(number)}
 # nginx fixes map_hash_bucket_size and map_hash_max_size at the first map: directives with these names must stand before this file.
 ${sharedLine(settings)}
@@ -81,10 +81,7 @@ include ${releasedFolder(settings.folder)}/*.conf;
 const headerOf = (number: number): string =>
   `# Made by Drawbridge: generation ${number}. It is written anew with every change. Do not edit.`
 
-/** Whether a base file is of the first layout, which had no generations. */
-export const isOfFirstLayout = (base: string): boolean => base.startsWith('# Made by Drawbridge, which writes it anew')
-
-/** The number of the generation that a base file includes. Undefined for a file of the first layout. */
+/** The number of the generation that a base file includes. Undefined for a file that is not ours. */
 export function generationIn(base: string): number | undefined {
   const number = /^# Made by Drawbridge: generation (\d+)\. /.exec(base)?.[1]
   return number === undefined ? undefined : Number(number)
@@ -206,7 +203,7 @@ export function sharedIn(base: string): ReadonlySet<string> | undefined {
 }
 
 const pemMaps = (include: (kind: string) => string): string =>
-  CERTIFICATE_KINDS.flatMap((kind) =>
+  PEM_KINDS.flatMap((kind) =>
     parts(kind).map(
       (part) =>
         `map $drawbridge_certificate ${pemVariable(kind, part)} { default ""; ${include(pemFolder(kind, part))} }`,

@@ -3,9 +3,9 @@ import { HEADER_NAMES, HEADER_WORDS, type ResponseHeaders } from '../../model/op
 import { areCanonical } from '../../model/options/read-options.ts'
 import { EdgeFault } from '../contract.ts'
 import type { NamedFiles } from '../settings.ts'
-import type { EntryRecord } from './render-lines.ts'
+import type { RenderedEntry } from './render-model.ts'
 
-type Options = Pick<EntryRecord, 'host' | 'target' | 'furtherTargets' | 'options'>
+type Options = Pick<RenderedEntry, 'host' | 'target' | 'furtherTargets' | 'options'>
 
 const COMMENT = '# Options: '
 
@@ -30,24 +30,11 @@ export function optionsIn(text: string): Omit<Options, 'host'> | undefined {
   }
 }
 
-export const isBlockWithOptions = (text: string | undefined): boolean =>
-  text !== undefined && headerOf(text).includes(`\n${COMMENT}`)
-
 /** The comments before the first server. */
 const headerOf = (text: string): string => /^(?:#[^\n]*\n)*/.exec(text)?.[0] ?? ''
 
 const isTexts = (value: unknown): value is string[] =>
   Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string')
-
-/** Throws when options are not in canonical form, and so when one of them does not match its grammar. */
-export function assertOptions({ options, furtherTargets }: Options): void {
-  if (options !== undefined && (!areCanonical(options) || 'backends' in options))
-    throw new Error('The options of the entry do not match their grammar.')
-  if (furtherTargets !== undefined && (furtherTargets.length === 0 || furtherTargets.length > MOST_TARGETS))
-    throw new Error('The entry has too many backends.')
-}
-
-const MOST_TARGETS = 8
 
 /** How often a backend may fail until the edge turns to the next one, and for how long. */
 const FAILOVER = 'max_fails=2 fail_timeout=10s'

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { EdgeFile } from '../contract.ts'
+import type { OutsideFile } from '../config/layout.ts'
 import { releasedFile, releasedPlace } from './layout.ts'
 import type { Listening } from './sockets.ts'
-import { withWrittenName } from './written-lines.ts'
+import { withWrittenName } from './written-block.ts'
 
 interface Standing {
   readonly host: string
@@ -16,12 +16,12 @@ interface Standing {
  * The files of a host that is not managed any more: what stood in the edge's folder, made independent of it. The pair becomes
  * two files of its own, and the variables of the base file get definitions of their own.
  */
-export function renderReleased({ host, text, pair }: Standing, { ports }: Listening, folder: string): EdgeFile[] {
+export function renderReleased({ host, text, pair }: Standing, { ports }: Listening, folder: string): OutsideFile[] {
   const path = (ending: 'crt' | 'key' | 'conf') => releasedFile(host, ending)
   const tls = `  ssl_certificate ${releasedPlace(folder, path('crt'))};\n  ssl_certificate_key ${releasedPlace(folder, path('key'))};\n`
   const header = `# ${host}: was made by Drawbridge and is not managed by it any more. Drawbridge does not change this file.`
   const content = `${header}\n${withWrittenName(host, renderAlone(host, text, ports.https, pair && tls))}`
-  const files: EdgeFile[] = [{ path: path('conf'), content, secret: false }]
+  const files: OutsideFile[] = [{ path: path('conf'), content, secret: false }]
   if (!pair) return files
   return [
     { path: path('crt'), content: pair.certificatePem, secret: false },

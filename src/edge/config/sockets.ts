@@ -1,5 +1,4 @@
 import { isIPv4 } from 'node:net'
-import { formatEndpoint } from '../../model/address.ts'
 import type { EdgeSettings } from '../settings.ts'
 
 /** An address at which our servers listen, for one port. */
@@ -30,14 +29,6 @@ export type Listening = Pick<EdgeSettings, 'listen' | 'ports' | 'named'> & {
 export const socketsOf = ({ listen, sockets }: Listening): OwnSockets => {
   const alone = listen.map((address) => ({ address, isShared: false }))
   return sockets ?? { http: alone, https: alone }
-}
-
-/** Where our servers listen, each as `address:port` of a `listen` directive. */
-export function listensOf(listening: Listening): string[] {
-  const { http, https } = socketsOf(listening)
-  const at = (sockets: readonly OwnSocket[], port: number) =>
-    sockets.map(({ address }) => formatEndpoint({ address, port }))
-  return [...at(http, listening.ports.http), ...at(https, listening.ports.https)]
 }
 
 /** One address and port of a `listen` directive. Other blocks may add options for the same address and port. */

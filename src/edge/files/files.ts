@@ -1,32 +1,22 @@
 import { createHash } from 'node:crypto'
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, readlinkSync } from 'node:fs'
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { hashOfLink } from '../../model/receipt.ts'
 import { errorCode } from '../../primitives/durable-file.ts'
-import { isSecret, placeOf, STAGING } from '../config/layout.ts'
-import { EdgeFault, type EdgeFile, type FileHash } from '../contract.ts'
+import { placeOf, STAGING } from '../config/layout.ts'
+import { EdgeFault } from '../contract.ts'
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
 
 /** The `hash` of a folder or a pipe. It equals no real hash. */
-export const NO_FILE = 'not a regular file'
+const NO_FILE = 'not a regular file'
 
 export const hashOf = (content: string | Buffer | null): string | null =>
   content === null ? null : createHash('sha256').update(content).digest('hex')
 
-/** What stands for the hash of something in a comparison. */
-export function hashOfFound(path: string, found: Found): FileHash {
-  if (found.kind === 'link') return { path, hash: hashOfLink(found.target) }
-  if (found.kind !== 'file') return { path, hash: found.kind === 'none' ? null : NO_FILE }
-  const { content, owner } = found
-  return { path, hash: hashOf(content), ...(owner !== process.getuid?.() && { owner }) }
-}
-
-export function edgeFileOf(path: string, found: Found): EdgeFile {
-  const secret = isSecret(path)
-  if (found.kind === 'other') throw notRegularFile(path)
-  if (found.kind === 'link') return { path, content: null, secret, link: found.target }
-  return { path, content: found.kind === 'file' ? found.content.toString() : null, secret }
+/** The hash of what stands there: null for nothing, NO_FILE for what is no regular file. */
+export function hashOfFound(found: Found): string | null {
+  if (found.kind === 'file') return hashOf(found.content)
+  return found.kind === 'none' ? null : NO_FILE
 }
 
 export const notRegularFile = (path: string): EdgeFault =>
@@ -35,7 +25,6 @@ export const notRegularFile = (path: string): EdgeFault =>
 /** What stands at a path. */
 export type Found =
   | { readonly kind: 'file'; readonly content: Buffer; readonly owner: number }
-  | { readonly kind: 'link'; readonly target: string }
   | { readonly kind: 'none' | 'other' }
 
 /**
@@ -49,7 +38,6 @@ export function lookAt(folder: string, path: string): Found {
   } catch (error) {
     const code = errorCode(error)
     if (code === 'ENOENT') return { kind: 'none' }
-    if (code === 'ELOOP' && lstatSync(place).isSymbolicLink()) return { kind: 'link', target: readlinkSync(place) }
     if (code === 'ELOOP' || code === 'ENXIO' || code === 'ENOTDIR') return { kind: 'other' }
     throw faultOf(path, error)
   }

@@ -1,69 +1,59 @@
 import { join } from 'node:path'
 import type { UnsettledRun } from '../../model/run.ts'
-import { placesOf } from '../config/gathered.ts'
-import { isAdopted, isOutside, isReleased, isSecret } from '../config/layout.ts'
-import { type EdgeChange, EdgeFault, type EdgeFile, type EdgePoint, type EdgeProposal, isFenced } from '../contract.ts'
+import { GENERATIONS, isAdopted, isReleased, type OutsideFile } from '../config/layout.ts'
+import { isChallenge } from '../config/render-model.ts'
+import type { Listening } from '../config/sockets.ts'
+import {
+  type ChallengeChange,
+  type Change,
+  type ChangeItem,
+  type ChangeOptions,
+  EdgeFault,
+  type EdgePoint,
+  type HostVerdict,
+  isFenced,
+} from '../contract.ts'
 import type { Fences } from '../files/fences.ts'
-import { faultOf, hashOfFound, withEdgeFaults } from '../files/files.ts'
-import { assertExpected, type Replaced } from '../files/replace.ts'
+import { faultOf, withEdgeFaults } from '../files/files.ts'
+import type { Replaced } from '../files/replace.ts'
 import type { Refusal } from '../reading/refusal.ts'
 import { refusalSentence } from '../reading/refusal.ts'
+import { Draft } from './draft.ts'
 import { findFailing, GroupCommit, type Member } from './group-commit.ts'
-import { type FirstLayout, type RefreshParts, refresh, type Turn } from './refresh.ts'
+import { type ProposalParts, type Proposed, propose, type SiteChange, type Work } from './proposals.ts'
+import { type RefreshParts, refresh, type Turn } from './refresh.ts'
 import { discard, EDITED, enter, forgetOld, isUpToDate, type Staged } from './stage.ts'
 import { Trials, type Tried } from './trials.ts'
-import { noteRuns } from './unsettled.ts'
+import { generationBefore, noteRuns, settleRuns, unsettledRuns } from './unsettled.ts'
 
-export interface EngineParts extends RefreshParts {
-  readonly server: string
+export interface EngineParts extends RefreshParts, ProposalParts {
   readonly fences: Fences
+  readonly listening: () => Promise<Listening>
+  /** Runs `work` while no agent of another process owns the folder. Default: none does. */
+  readonly locked?: (<T>(work: () => Promise<T>) => Promise<T>) | undefined
   /** Rejects with `config_broken` if nginx would not load the configuration as it is. */
   readonly assertValid: () => Promise<void>
   readonly assertNoDebugLog: () => Promise<void>
   /** Called with runs that are not settled and whose former generations go: see `forgetOld`. */
   readonly onForgottenRuns?: ((runs: readonly UnsettledRun[]) => void) | undefined
-  readonly installReleased: (released: readonly EdgeFile[]) => Promise<Replaced>
-  /** Prepares what a change does to hand-written sites. */
-  readonly prepareSites: (records: readonly EdgeFile[]) => Promise<SiteChange>
-}
-
-/** What a change does to files of others. One of `takeBack` and `keep` is called, once. */
-export interface SiteChange extends Replaced {
-  /** Takes server blocks out of their files. Called when nginx would load entries in their place. */
-  takeOut(): void
-}
-
-interface Proposed {
-  readonly member: Member<EdgeProposal>
-  readonly change: EdgeChange
-}
-
-/** A generation that was tested before its change was proposed. */
-interface Ahead {
-  readonly from: number
-  readonly key: string
-  readonly tested: Promise<Staged | undefined>
+  readonly installReleased: (released: readonly OutsideFile[]) => Promise<Replaced>
 }
 
 /** How often a batch is begun again because somebody edited a file in the middle. */
 const ATTEMPTS = 3
-/** What was tried out and not proposed within this time goes: whoever tried it may have died, or its word that ends it was lost. */
-const AHEAD_MS = 30_000
-/** For this time after a change was tried out in vain, none is. */
-const AFTER_WASTE_MS = 1_000
 
 /** Makes generations out of changes: all that wait go into one, which is tested, entered, reloaded and proven once. */
 export class GenerationEngine {
   readonly #parts: EngineParts
   readonly #trials: Trials
-  readonly #commits: GroupCommit<EdgeProposal>
+  readonly #commits: GroupCommit<Work>
   /** Changes that are made alone: together they failed. */
-  readonly #lone = new WeakSet<Member<EdgeProposal>>()
-  readonly #served: Member<EdgeProposal>[] = []
+  readonly #lone = new WeakSet<Member<Work>>()
+  readonly #served: Member<Work>[] = []
   /** Generations that are kept without private keys. */
   readonly #keyless = new Set<number>()
-  #ahead: Ahead | undefined
-  #wastedAt = Number.NEGATIVE_INFINITY
+  /** The generation that nginx has been proven to run. */
+  #loaded: number | undefined
   /** Why the edge could not be prepared the last time. */
   whyUnprepared: string | undefined
 
@@ -74,79 +64,94 @@ export class GenerationEngine {
   }
 
   /** Resolves when nginx runs a generation with the change. */
-  change(proposal: EdgeProposal): Promise<void> {
-    return this.#commits.run(proposal, proposal.signal)
+  async change(
+    { run, items, settles = [], floor }: Change,
+    options: ChangeOptions = {},
+  ): Promise<readonly HostVerdict[]> {
+    const { fences, folder, locked = (work) => work() } = this.#parts
+    if (floor) await locked(() => fences.raiseFloor(floor))
+    if (settles.length > 0) await locked(() => settleRuns(folder, settles))
+    if (items.every(({ wanted }) => wanted === 'same')) {
+      await fences.claim(items.map(({ fence }) => fence)).record()
+      return items.map(({ host }) => this.#serving(host))
+    }
+    const work: Work = { change: { run, items }, options, verdicts: new Map() }
+    await this.#commits.run(work, options.signal)
+    return items.map(({ host }) => work.verdicts.get(host) ?? this.#serving(host))
   }
 
-  /** Tests a change that will probably be proposed next. Does nothing while others change the edge. Resolves when the test has begun. */
-  async tryOut(files: readonly EdgeFile[], signal?: AbortSignal): Promise<void> {
-    const from = this.#parts.present.number
-    // Where many changes come at once, what is tried out is seldom what is proposed next.
-    const isBusy = this.#parts.clock.monotonic() - this.#wastedAt < AFTER_WASTE_MS
-    if (!this.#commits.isIdle || this.#ahead || from === undefined || isBusy) return
-    const begun = Promise.withResolvers<void>()
-    const tested = this.#trials.stageTested([{ files }], signal, begun.resolve).then(
-      (tried) => ('refusal' in tried ? undefined : tried.staged),
-      () => undefined,
-    )
-    const ahead = { from, key: keyOf(files), tested }
-    this.#ahead = ahead
-    const forget = () => this.#ahead === ahead && void this.forgetAhead()
-    this.#parts.clock.after(AHEAD_MS, forget, { ref: false })
-    void tested.finally(begun.resolve)
-    await begun.promise
+  async challenge(challenge: ChallengeChange, options: ChangeOptions = {}): Promise<void> {
+    const { host, fence, token, answer } = challenge
+    // An authority chooses the token, and nginx reads it.
+    if (answer !== null && !isChallenge({ token, answer }))
+      throw new EdgeFault(
+        'change_invalid',
+        `The challenge of ${host} is not of the grammar of ACME. Nothing was changed.`,
+      )
+    const items: ChangeItem[] = [{ host, fence, expected: 'any', wanted: 'same' }]
+    const work: Work = { change: { items }, options, challenge, verdicts: new Map() }
+    await this.#commits.run(work, options.signal)
+    const verdict = work.verdicts.get(host)
+    if (verdict?.state === 'refused') throw verdict.fault
   }
 
-  /** Removes what was tested ahead and never proposed. */
-  async forgetAhead(): Promise<void> {
-    const ahead = this.#ahead
-    this.#ahead = undefined
-    const staged = await ahead?.tested
-    if (staged) await discard(staged)
+  #serving(host: string): HostVerdict {
+    const { present } = this.#parts
+    return { host, state: 'serving', generation: present.number ?? 0, revision: present.find(host)?.revision ?? '' }
   }
 
   /** Newcomers together, then one of those that have to go alone. */
-  async #commit(members: readonly Member<EdgeProposal>[]): Promise<void> {
+  async #commit(members: readonly Member<Work>[]): Promise<void> {
     const [lone] = members.filter((member) => this.#lone.has(member))
     const batches = [members.filter((member) => !this.#lone.has(member)), lone ? [lone] : []]
     for (const batch of batches.filter(({ length }) => length > 0)) {
       await this.#parts
         .exclusive(async (turn) => {
           if (this.#parts.present.number === undefined) throw notPrepared(this.#parts.server, this.whyUnprepared)
-          await this.#generation(await this.#proposals(batch), turn)
+          const listening = await this.#parts.listening()
+          await this.#generation(await this.#proposals(batch, listening), turn, listening)
         })
         .catch((error: unknown) => {
           for (const member of batch) member.reject(error)
         })
-      // Told only now: a command on the server ends with the answer, and must not take the lock with it.
+      // Resolved after the lock is released: a command on the server ends with the answer.
       for (const member of this.#served.splice(0)) member.resolve()
     }
   }
 
-  async #proposals(members: readonly Member<EdgeProposal>[]): Promise<Proposed[]> {
-    const all = members.map(async (member) => {
+  async #proposals(members: readonly Member<Work>[], listening: Listening): Promise<Proposed[]> {
+    const proposed: Proposed[] = []
+    for (const member of members) {
       try {
-        const change = await member.work.propose()
-        if (change.files.some(({ path, content }) => content !== null && isSecret(path)))
+        const one = propose(member, this.#parts, listening)
+        if (one.decided.some(({ effect }) => effect.kind === 'put' && effect.entry.certificate !== null))
           await this.#parts.assertNoDebugLog()
-        return [{ member, change }]
+        if (one.decided.length > 0) proposed.push(one)
+        // Every host of it is refused.
+        else this.#served.push(member)
       } catch (error) {
         member.reject(error)
-        return []
       }
-    })
-    return (await Promise.all(all)).flat()
+    }
+    return proposed
   }
 
   /**
    * Carries out the changes, without those that turn out to be impossible. Those that it leaves unsettled are committed again. Only
    * one bad change is looked for: with more of them the others go one by one, behind newcomers.
    */
-  async #generation(proposed: readonly Proposed[], turn: Turn): Promise<void> {
-    let left: readonly Proposed[] = orOneAlone(this.#possible(proposed))
+  async #generation(proposed: readonly Proposed[], turn: Turn, listening: Listening): Promise<void> {
+    let left: readonly Proposed[] = orOneAlone(proposed)
     let hasFailed = false
     for (let attempt = 1; left.length > 0; ) {
-      const tried = await this.#try(left)
+      const draft = this.#draft(left, listening)
+      const texts = draft.texts()
+      const isServed = draft.isServedOtherwise || hasOutside(left)
+      if (texts.size === 0 && !hasOutside(left)) return this.#finishUnchanged(left, turn)
+      const tried =
+        isServed || this.#loaded !== this.#parts.present.number
+          ? await this.#try(left, texts)
+          : await this.#untested(texts)
       if ('refusal' in tried) {
         if (hasFailed) {
           for (const { member } of left) this.#lone.add(member)
@@ -154,42 +159,68 @@ export class GenerationEngine {
         }
         hasFailed = true
         await this.#parts.assertValid()
-        left = await this.#withoutFailing(left, tried.refusal)
+        left = await this.#withoutFailing(left, tried.refusal, listening)
         continue
       }
-      const ready = await this.#enter(left, tried.staged, turn)
+      const ready = await this.#enter(left, tried.staged, turn, isServed)
       if (ready === 'entered') return
       await discard(tried.staged)
       if (ready.length === left.length && attempt === ATTEMPTS) throw EDITED
       if (ready.length === left.length) attempt += 1
-      left = this.#possible(ready)
+      left = (
+        await this.#proposals(
+          ready.map(({ member }) => member),
+          listening,
+        )
+      ).filter(({ decided }) => decided.length > 0)
     }
   }
 
-  /** Leaves out the changes that would overwrite what somebody else wrote. */
-  #possible(proposed: readonly Proposed[]): Proposed[] {
-    const { present } = this.#parts
-    return passing(proposed, ({ change }) => {
-      for (const { path } of change.files) if (!isOutside(path)) placesOf(path)
-      assertExpected(change, (path) => hashOfFound(path, present.look(path)))
-    })
+  #draft(proposed: readonly Proposed[], listening: Listening): Draft {
+    const { present, pairs } = this.#parts
+    const draft = new Draft({ present, pairs, listening })
+    for (const { decided } of proposed)
+      for (const { item, effect } of decided) {
+        if (effect.kind === 'put') draft.put(effect.entry, effect.challenge)
+        else if (effect.kind === 'restore') draft.restore(effect.standing)
+        else if (effect.kind !== 'none') draft.remove(item.host)
+      }
+    return draft
+  }
+
+  /** Everything stands already. nginx may not have loaded it: a process may have died in between. */
+  async #finishUnchanged(proposed: readonly Proposed[], turn: Turn): Promise<void> {
+    const { reload, present } = this.#parts
+    const claimed = await this.#claim(proposed)
+    if (Array.isArray(claimed)) return
+    claimed.keep()
+    const isLoadNeeded = proposed.some(({ decided }) =>
+      decided.some(({ effect }) => effect.kind === 'none' && effect.isLoaded),
+    )
+    if (isLoadNeeded && this.#loaded !== present.number) {
+      const ready = this.#ready(proposed, turn)
+      if (ready.length === 0) return
+      await reload()
+      this.#loaded = present.number
+    }
+    this.#serve(proposed)
   }
 
   /** Leaves out the changes of runs that have lost a lease. */
   #ready(proposed: readonly Proposed[], turn: Turn): Proposed[] {
     turn.assertHeld()
     return passing(proposed, ({ member: { work } }) => {
-      work.reached?.('before-swap')
-      work.assertHeld()
-      this.#parts.fences.claim(work.fences).assertNewest()
+      work.options.reached?.('before-swap')
+      work.options.assertHeld?.()
+      this.#parts.fences.claim(fencesOf(work)).assertNewest()
     })
   }
 
   /** One bad change is found by halving and refused; the others go on without it. */
-  async #withoutFailing(proposed: readonly Proposed[], first: Refusal): Promise<Proposed[]> {
+  async #withoutFailing(proposed: readonly Proposed[], first: Refusal, listening: Listening): Promise<Proposed[]> {
     let last = first
     const passes = async (some: readonly Proposed[]): Promise<boolean> => {
-      const tried = await this.#try(some)
+      const tried = await this.#try(some, this.#draft(some, listening).texts())
       if ('refusal' in tried) last = tried.refusal
       else await discard(tried.staged)
       return !('refusal' in tried)
@@ -209,29 +240,33 @@ export class GenerationEngine {
     return proposed.filter((one) => one !== failing)
   }
 
-  async #try(proposed: readonly Proposed[]): Promise<Tried> {
-    const changes = proposed.map(({ change }) => change)
-    const ahead = this.#ahead
-    this.#ahead = undefined
-    const isTried =
-      ahead?.from === this.#parts.present.number &&
-      !changes.some(({ mends, replacesLinks }) => mends || replacesLinks) &&
-      ahead?.key === keyOf(changes.flatMap(({ files }) => files))
-    const staged = isTried && (await ahead.tested)
-    if (staged) return { staged }
-    if (ahead && !isTried) {
-      this.#wastedAt = this.#parts.clock.monotonic()
-      void ahead.tested.then((tried) => tried && discard(tried))
-    }
+  async #try(proposed: readonly Proposed[], texts: ReturnType<Draft['texts']>): Promise<Tried> {
     const [only] = proposed
-    return this.#trials.stageTested(changes, proposed.length === 1 ? only?.member.work.signal : undefined)
+    const outside = proposed.flatMap(({ decided }) => decided.flatMap((one) => one.outside))
+    return this.#trials.stageTested(
+      texts,
+      outside,
+      proposed.length === 1 ? only?.member.work.options.signal : undefined,
+    )
+  }
+
+  /** For a change of which nginx reads nothing. */
+  async #untested(texts: ReturnType<Draft['texts']>): Promise<Tried> {
+    const staged = await this.#trials.staged(texts)
+    await staged.durable
+    return { staged }
   }
 
   /**
    * Enters the generation and reloads nginx. If the reload is not proven, the former generation is entered again. Resolves with the
    * members that are left if one of them may not go on, or if somebody has edited a file meanwhile: then nothing has changed.
    */
-  async #enter(proposed: readonly Proposed[], staged: Staged, turn: Turn): Promise<'entered' | readonly Proposed[]> {
+  async #enter(
+    proposed: readonly Proposed[],
+    staged: Staged,
+    turn: Turn,
+    isServed: boolean,
+  ): Promise<'entered' | readonly Proposed[]> {
     const { folder, present, reload } = this.#parts
     reach(proposed, 'staged')
     const former = present.number
@@ -240,91 +275,134 @@ export class GenerationEngine {
       throw error
     })
     if (Array.isArray(outside)) return outside
-    const { released, sites } = outside
-    await Promise.allSettled([turn, ...proposed.map(({ member }) => member.work)].map((held) => held.ensureHeld?.()))
+    await Promise.allSettled(
+      [turn, ...proposed.map(({ member }) => member.work.options)].map((held) => held.ensureHeld?.()),
+    )
     // From here to the rename nothing waits.
     const ready = this.#ready(proposed, turn)
     if (ready.length < proposed.length || !isUpToDate(staged)) {
-      sites.takeBack()
-      released.takeBack()
+      outside.takeBack()
       return ready
     }
     try {
       await enter(folder, staged)
-      sites.takeOut()
+      outside.takeOut()
       reach(proposed, 'swapped')
       turn.assertHeld()
-      await reload()
+      if (isServed || this.#loaded !== former) {
+        this.#loaded = undefined
+        await reload()
+      }
+      this.#loaded = staged.number
       reach(proposed, 'reloaded')
     } catch (error) {
       turn.assertHeld()
-      sites.takeBack()
-      released.takeBack()
+      outside.takeBack()
       if (former !== undefined) await enter(folder, generationAt(folder, former))
       await discard(staged)
       await reload().catch(() => undefined)
       throw faultOf(folder, error)
     }
-    released.keep()
-    sites.keep()
-    this.#served.push(...proposed.map(({ member }) => member))
+    outside.keep()
+    this.#serve(proposed)
     this.#forgetOld(staged.number, former)
     return 'entered'
   }
 
+  #serve(proposed: readonly Proposed[]): void {
+    for (const { member, decided } of proposed) {
+      for (const { item, effect } of decided)
+        member.work.verdicts.set(item.host, {
+          ...this.#serving(item.host),
+          ...(effect.kind === 'release' && { released: this.#parts.released.placeOf(item.host) }),
+        } as HostVerdict)
+      this.#served.push(member)
+    }
+  }
+
   /** Claims the hosts, and writes what lies outside the generation. Resolves with the members that are left if a newer run has one. */
-  async #claim(proposed: readonly Proposed[]): Promise<{ released: Replaced; sites: SiteChange } | Proposed[]> {
-    const { fences, installReleased, prepareSites } = this.#parts
-    const newest = () => passing(proposed, ({ member: { work } }) => fences.claim(work.fences).assertNewest())
+  async #claim(proposed: readonly Proposed[]): Promise<SiteChange | Proposed[]> {
+    const { fences, installReleased, sites, released } = this.#parts
+    const newest = () => passing(proposed, ({ member: { work } }) => fences.claim(fencesOf(work)).assertNewest())
     const unfenced = newest()
     if (unfenced.length < proposed.length) return unfenced
+    const outside = proposed.flatMap(({ member, decided }) =>
+      decided.flatMap((one) => one.outside.map((file) => ({ file, run: member.work.change.run }))),
+    )
     try {
       const all = proposed.map(({ member }) => member.work)
-      await Promise.all([fences.claim(all.flatMap((work) => work.fences ?? [])).record(), this.#noteRuns(all)])
+      await Promise.all([fences.claim(all.flatMap(fencesOf)).record(), this.#noteRuns(all)])
+      for (const { file, run } of outside) if (run) await released.note(run, [file])
     } catch (error) {
       // One of them was overtaken while the claim was written: the others go on without it.
       if (isFenced(error)) return newest()
       throw error
     }
-    const files = proposed.flatMap(({ change }) => change.files)
-    const released = await installReleased(files.filter(({ path }) => isReleased(path)))
-    const sites = await prepareSites(files.filter(({ path }) => isAdopted(path))).catch((error: unknown) => {
-      released.takeBack()
+    const files = outside.map(({ file }) => file)
+    const installed = await installReleased(files.filter(({ path }) => isReleased(path)))
+    const taken = await sites.prepare(files.filter(({ path }) => isAdopted(path))).catch((error: unknown) => {
+      installed.takeBack()
       throw error
     })
-    return { released, sites }
+    return {
+      takeOut: () => taken.takeOut(),
+      takeBack: () => {
+        taken.takeBack()
+        installed.takeBack()
+      },
+      keep: () => {
+        installed.keep()
+        taken.keep()
+      },
+    }
   }
 
   /** What stands now may have to be put back by these runs. */
-  async #noteRuns(proposals: readonly EdgeProposal[]): Promise<void> {
+  async #noteRuns(works: readonly Work[]): Promise<void> {
     const { folder, present, clock } = this.#parts
     const { number } = present
-    const runs = proposals.flatMap(({ run }) => run ?? [])
+    const runs = works.flatMap(({ change }) => change.run ?? [])
     if (number !== undefined) await withEdgeFaults(folder, () => noteRuns(folder, number, runs, clock.now()))
   }
 
   /** See refresh.ts. False if there is nothing to change. */
-  async refresh(first: FirstLayout, isRunning: boolean, signal?: AbortSignal): Promise<boolean> {
-    const entered = await refresh(this.#parts, this.#trials, { first, isRunning, signal })
+  async refresh(isRunning: boolean, signal?: AbortSignal): Promise<boolean> {
+    const { pairs, listening } = this.#parts
+    const entered = await refresh(this.#parts, this.#trials, { pairs, listening: await listening(), isRunning, signal })
+    if (entered && isRunning) this.#loaded = entered.number
     if (entered) this.#forgetOld(entered.number, entered.former)
     return entered !== undefined
   }
 
   #forgetOld(present: number, former: number | undefined): void {
     const { folder, clock, onForgottenRuns = () => undefined } = this.#parts
-    forgetOld(folder, { present, former, keyless: this.#keyless, now: clock.now(), onForgottenRuns }).catch(
-      () => undefined,
-    )
+    forgetOld(folder, { present, former, keyless: this.#keyless, now: clock.now(), onForgottenRuns })
+      .then(() => this.#forgetPairs(former))
+      .catch(() => undefined)
+  }
+
+  /** Keeps what the present generation names, the one before, and those that unsettled runs may have to put back. */
+  #forgetPairs(former: number | undefined): void {
+    const { present, pairs, folder } = this.#parts
+    const used = new Set([...present.all()].flatMap(({ entry }) => entry?.certificate ?? []))
+    if (pairs.ids.every((id) => used.has(id))) return
+    const needed = unsettledRuns(folder).flatMap(({ run }) => generationBefore(folder, run) ?? [])
+    for (const number of new Set([...(former === undefined ? [] : [former]), ...needed]))
+      for (const id of present.certificatesIn(number)) used.add(id)
+    pairs.forget(used)
   }
 }
 
-/**
- * An undo that puts a symbolic link back replaces a whole gathered file, and a change of a hand-written site may meet an edit of others:
- * each has a generation of its own.
- */
+const fencesOf = ({ change, verdicts }: Work) =>
+  change.items.filter(({ host }) => verdicts.get(host)?.state !== 'refused').map(({ fence }) => fence)
+
+const hasOutside = (proposed: readonly Proposed[]): boolean =>
+  proposed.some(({ decided }) => decided.some(({ outside }) => outside.length > 0))
+
+/** A change of a hand-written site may meet an edit of others: each has a generation of its own. */
 function orOneAlone(proposed: readonly Proposed[]): readonly Proposed[] {
-  const alone = proposed.find(({ change }) =>
-    change.files.some(({ path, link }) => link !== undefined || isAdopted(path)),
+  const alone = proposed.find(({ decided }) =>
+    decided.some(({ outside }) => outside.some(({ path }) => isAdopted(path))),
   )
   return alone ? [alone] : proposed
 }
@@ -346,15 +424,10 @@ const notPrepared = (server: string, reason = 'It has not been tried yet.'): Edg
   new EdgeFault('unavailable', `Edge ${server} is not prepared: ${reason}`)
 
 const reach = (proposed: readonly Proposed[], point: EdgePoint): void => {
-  for (const { member } of proposed) member.work.reached?.(point)
+  for (const { member } of proposed) member.work.options.reached?.(point)
 }
 
-const keyOf = (files: readonly EdgeFile[]): string =>
-  JSON.stringify(
-    files.map(({ path, content }) => [path, content]).toSorted(([a], [b]) => ((a ?? '') < (b ?? '') ? -1 : 1)),
-  )
-
-const generationAt = (folder: string, number: number) => ({
+const generationAt = (folder: string, number: number): Pick<Staged, 'number' | 'folder'> => ({
   number,
-  folder: join(folder, 'generations', String(number)),
+  folder: join(folder, GENERATIONS, String(number)),
 })

@@ -1,30 +1,29 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { MOST_STRAY_FILES, MOST_STRAY_LINES, type StrayLines } from '../../model/host-status.ts'
+import { BASE_FILE, CURRENT, GENERATIONS } from '../config/layout.ts'
+import { generationIn } from '../config/render-base.ts'
 import {
-  contentOf,
-  GATHERED_FOLDERS,
-  Gathered,
+  ENTRIES,
+  fileOfShard,
+  type HostKind,
   isIncluded,
-  keptFile,
-  mainPlaceOf,
-  type Place,
+  PEM_KINDS,
   pemFolder,
-  placesOf,
-  siblingsOf,
-} from '../config/gathered.ts'
-import { BASE_FILE, blockFile, CURRENT, GENERATIONS, isOutside, linesFile, parsePath } from '../config/layout.ts'
-import { generationIn, isOfFirstLayout } from '../config/render-base.ts'
-import { idInEntry } from '../config/render-certificate.ts'
-import { isBlockWithOptions } from '../config/render-options.ts'
-import type { StandingEntry } from '../contract.ts'
-import { type Found, faultOf, hashOfFound, lookAt } from '../files/files.ts'
-import type { EntryLayout } from '../settings.ts'
+  SHARD_FOLDERS,
+  Shard,
+  shardFile,
+  shardOf,
+  TEXT_KINDS,
+} from '../config/shards.ts'
+import { faultOf } from '../files/files.ts'
+import { type Standing, standingOf } from './standing.ts'
 
-/** The present generation of an edge, read from its disk. What did not change is not read again. */
+/** The generations of an edge, read from its disk. What did not change is not read again. */
 export class PresentGeneration {
   readonly #folder: string
   readonly #files = new Map<string, Seen>()
+  readonly #shards = new Map<string, SeenShard>()
   readonly #fresh = new Set<string>()
   #base: { readonly signature: string; readonly number: number | undefined } | undefined
 
@@ -41,10 +40,9 @@ export class PresentGeneration {
     if (this.#isFresh(BASE_FILE) && this.#base) return this.#base.number
     const signature = signatureOf(path)
     if (this.#base?.signature === signature) return this.#base.number
-    const base = textAt(path) ?? ''
-    const number = generationIn(base)
+    const number = generationIn(textAt(path) ?? '')
     this.#base = undefined
-    if (number === undefined && !isOfFirstLayout(base)) return this.#lastNumber()
+    if (number === undefined) return this.#lastNumber()
     this.#base = { signature, number }
     return number
   }
@@ -55,226 +53,180 @@ export class PresentGeneration {
     return numbers.includes(linked) ? linked : numbers.toSorted((a, b) => a - b).at(-1)
   }
 
-  /** What stands at a path. Without a generation it is a file of its own, as in the first layout. */
-  look(path: string): Found {
-    const { kind } = parsePath(path)
+  /** A host as it stands. Undefined if nothing stands for it. */
+  find(host: string): Standing | undefined {
     const { number } = this
-    if (kind === 'base' || isOutside(path) || number === undefined) return lookAt(this.#folder, path)
-    return this.#lookIn(number, path)
+    return number === undefined ? undefined : this.#shard(number, shardOf(host)).get(host)
   }
 
-  #lookIn(number: number, path: string): Found {
-    const places = placesOf(path)
-    const seen = places.map(({ file }) => this.#seen(number, file))
-    const odd = seen.find(({ found }) => found.kind === 'link' || found.kind === 'other')
-    if (odd) return odd.found
-    const gathered = new Map(places.map(({ file }, at) => [file, seen[at]?.gathered]))
-    const main = mainPlaceOf(path)
-    // Without its main line an entry is missing: what is left of it serves nothing.
-    if (!gathered.get(main.file)?.part(main.key)) return { kind: 'none' }
-    const content = contentOf(path, (file) => gathered.get(file)) ?? ''
-    const owners = seen.flatMap(({ found }) => (found.kind === 'file' ? [found.owner] : []))
-    const owner = owners.find((one) => one !== process.getuid?.()) ?? process.getuid?.() ?? 0
-    return { kind: 'file', content: Buffer.from(content), owner }
+  /** A host as it stood in a generation that is kept. */
+  findIn(number: number, host: string): Standing | undefined {
+    const files = new Map(HOST_FILES.map((kind) => [kind, this.#shardIn(number, shardFile(kind, host))]))
+    return standingOf(host, (kind) => files.get(kind)?.part(host))
   }
 
-  /** Whether a symbolic link stands where a file should be. */
-  isLink(path: string): boolean {
+  /** The ids of the certificates that hosts named in a generation that is kept. */
+  certificatesIn(number: number): ReadonlySet<string> {
+    const shards = this.#namesOf(number, ENTRIES).map((name) => this.#shardIn(number, `${ENTRIES}/${name}`))
+    const lines = shards.flatMap((shard) => [...(shard?.keys ?? [])].map((host) => shard?.part(host) ?? ''))
+    return new Set(lines.flatMap((line) => /"certificate":"([0-9a-f]{32})"/.exec(line)?.[1] ?? []))
+  }
+
+  isKept(number: number): boolean {
+    return lstatSync(join(this.#folder, GENERATIONS, String(number)), { throwIfNoEntry: false })?.isDirectory() ?? false
+  }
+
+  /** All hosts. */
+  *all(): Iterable<Standing> {
     const { number } = this
-    return number !== undefined && placesOf(path).some(({ file }) => this.#seen(number, file).found.kind === 'link')
+    if (number === undefined) return
+    for (const shard of this.#shardNames(number)) yield* this.#shard(number, shard).values()
   }
 
-  /** Whether a file with this hash stands at the path, or stood there in a generation that is kept. */
-  hasStood(path: string, hash: string): boolean {
-    if (hashOfFound(path, this.look(path)).hash === hash) return true
-    const { kind } = parsePath(path)
-    if (kind === 'base' || isOutside(path)) return false
-    return numbersIn(join(this.#folder, GENERATIONS)).some(
-      (number) => hashOfFound(path, this.#lookIn(number, path)).hash === hash,
+  /** The hosts of one shard, from the disk in any case: the date of an edited file can be set back. */
+  copyOf(shard: string): {
+    readonly files: ReadonlyMap<HostKind, Shard | undefined>
+    readonly hosts: ReadonlyMap<string, Standing>
+  } {
+    const { number } = this
+    const files = new Map(
+      HOST_FILES.map((kind) => [
+        kind,
+        number === undefined ? undefined : this.#shardIn(number, fileOfShard(kind, shard)),
+      ]),
+    )
+    return { files, hosts: standingsIn(files) }
+  }
+
+  /** A file of certificates, to be changed. */
+  copyOfPem(folder: string, id: string): Shard {
+    const { number } = this
+    const file = shardFile(folder, id)
+    return (number === undefined ? undefined : this.#shardIn(number, file)) ?? new Shard(file)
+  }
+
+  /** The ids of the certificates of which nginx reads anything. */
+  pemIds(): ReadonlySet<string> {
+    const { number } = this
+    if (number === undefined) return new Set()
+    return new Set(
+      FIRST_PEMS.flatMap((folder) =>
+        this.#namesOf(number, folder).flatMap((name) => [
+          ...(this.#seen(number, `${folder}/${name}`).shard?.keys ?? []),
+        ]),
+      ),
     )
   }
 
-  /**
-   * What stood at the places of a file when one of them was a symbolic link to the target: in the newest generation that is kept
-   * and has it so. Undefined without one.
-   */
-  whenLinked(path: string, target: string): readonly StoodAt[] | undefined {
-    const newestFirst = numbersIn(join(this.#folder, GENERATIONS)).toSorted((a, b) => b - a)
-    for (const number of newestFirst) {
-      const found = this.#lookIn(number, path)
-      if (found.kind !== 'link' || found.target !== target) continue
-      return placesOf(path).map((place) => {
-        const { found: here, gathered } = this.#seen(number, place.file)
-        const link = here.kind === 'link' ? here.target : undefined
-        return { ...place, link, behind: gathered, part: gathered?.part(place.key) ?? null }
-      })
-    }
-    return undefined
-  }
-
-  /**
-   * A copy of a gathered file of the present generation, to be changed. Undefined when something else stands at its path.
-   * `follows`: a symbolic link is replaced by what it leads to.
-   */
-  copy(file: string, follows = false): Gathered | undefined {
+  /** Whether nginx reads a certificate and its key. */
+  hasPem(id: string): boolean {
     const { number } = this
-    if (number === undefined) return new Gathered(file)
-    // Read in any case: the date of an edited file can be set back.
-    const found = lookAt(this.#folder, `${GENERATIONS}/${number}/${file}`)
-    if (found.kind === 'none') return new Gathered(file)
-    if (found.kind === 'file') return new Gathered(file, found.content.toString())
-    if (!follows) return undefined
-    return new Gathered(file, textAt(join(this.#folder, GENERATIONS, String(number), file)) ?? '')
-  }
-
-  /**
-   * What stood in a file that is missing now, for those who stand in other files of the present generation: from the newest
-   * generation in which each had the same lines there. So nothing of a host that has changed since or is gone comes back.
-   */
-  lost(file: string): ReadonlyMap<string, string> {
-    const { number } = this
-    const lost = new Map<string, string>()
-    if (number === undefined || lookAt(this.#folder, `${GENERATIONS}/${number}/${file}`).kind !== 'none') return lost
-    const siblings = siblingsOf(file)
-    const now = siblings.map((one) => this.#gatheredIn(number, one))
-    const keys = new Set(siblings.length > 0 ? now.flatMap((one) => [...(one?.keys ?? [])]) : this.pairsInUse())
-    const numbers = numbersIn(join(this.#folder, GENERATIONS)).filter((one) => one <= number)
-    for (const former of numbers.toSorted((a, b) => b - a)) {
-      const then = this.#gatheredIn(former, file) ?? this.#gatheredIn(former, file, keptFile(file))
-      if (!then) continue
-      const beside = siblings.map((one) => this.#gatheredIn(former, one))
-      for (const key of keys) {
-        const part = then.part(key)
-        const isSame = beside.every((one, at) => one?.part(key) === now[at]?.part(key))
-        if (part !== undefined && isSame && !lost.has(key)) lost.set(key, part)
-      }
-    }
-    return lost
-  }
-
-  #gatheredIn(number: number, file: string, path = file): Gathered | undefined {
-    const text = textAt(join(this.#folder, GENERATIONS, String(number), path))
-    return text === null ? undefined : new Gathered(file, text)
-  }
-
-  /** Whether a part stands at a place. Also true for what is left of an entry whose main line is missing. */
-  has({ file, key }: Pick<Place, 'file' | 'key'>): boolean {
-    const { number } = this
-    return number !== undefined && this.#seen(number, file).gathered?.part(key) !== undefined
-  }
-
-  /** Follows a symbolic link, as nginx does. Null also when something else than a file stands at the path. */
-  content(path: string): string | null {
-    const found = this.look(path)
-    if (found.kind === 'link') return this.followed(path)
-    return found.kind === 'file' ? found.content.toString() : null
-  }
-
-  /** The same, read from the disk in any case. */
-  followed(path: string): string | null {
-    const { number } = this
-    if (number === undefined) return textAt(join(this.#folder, path))
-    return contentOf(path, (file) => {
-      const text = textAt(join(this.#folder, GENERATIONS, String(number), file))
-      return text === null ? undefined : new Gathered(file, text)
-    })
+    return (
+      number !== undefined &&
+      FIRST_PEMS.every((folder) => this.#seen(number, shardFile(folder, id)).shard?.part(id) !== undefined)
+    )
   }
 
   /**
    * Where a person finds the entry of a host: the path leads through the link to the present generation and stays the same; `line`
    * is null if the host has no entry.
    */
-  whereIs(host: string): { readonly path: string; readonly line: number | null } {
-    const entries = [blockFile(host), linesFile(host)].map(mainPlaceOf)
+  whereIs(host: string, kinds: readonly HostKind[] = ['blocks', 'backends']): Place {
     const { number } = this
-    const lines = entries.map((place) =>
-      number === undefined ? undefined : this.#seen(number, place.file).gathered?.lineOf(place.key),
+    const places = kinds.map((kind) => {
+      const file = shardFile(kind, host)
+      return { file, line: number === undefined ? undefined : this.#seen(number, file).shard?.lineOf(host) }
+    })
+    const found = places.find(({ line }) => line !== undefined) ?? places.at(-1)
+    return { file: join(this.#folder, CURRENT, found?.file ?? ''), line: found?.line ?? null }
+  }
+
+  /** The id of another user who owns a file of the host. */
+  foreignOwnerOf(host: string): number | undefined {
+    const { number } = this
+    if (number === undefined) return undefined
+    return HOST_FILES.map((kind) => this.#seen(number, shardFile(kind, host)).owner).find(
+      (owner) => owner !== undefined && owner !== process.getuid?.(),
     )
-    const at = lines.findIndex((line) => line !== undefined)
-    return { path: join(this.#folder, CURRENT, entries.at(at)?.file ?? ''), line: lines[at] ?? null }
   }
 
-  list(layout: EntryLayout): StandingEntry[] {
-    const [entries, blocks, pairs] = ['entries', 'blocks', 'tls/hosts'].map((kind) => new Map(this.#partsOf(kind)))
-    const hosts = new Set([...this.keysOf('backends'), ...(blocks?.keys() ?? [])])
-    return [...hosts].map((host) => ({
-      host,
-      planId: PLAN_IN_ENTRY.exec(entries?.get(host) ?? blocks?.get(host) ?? '')?.[1],
-      certificate: idInEntry(pairs?.get(host) ?? ''),
-      // A host with options has a block in every layout.
-      isInLayout: isBlockWithOptions(blocks?.get(host)) || (blocks?.has(host) ?? false) === (layout === 'blocks'),
-    }))
-  }
-
-  /** The files that an earlier version wrote in another form, as this version writes them. Links of others stay. */
-  rewritten(): Map<string, string> {
+  /** The kind of a file of the host in whose place somebody has put a link. */
+  linkOf(host: string): HostKind | undefined {
     const { number } = this
-    const texts = new Map<string, string>()
-    for (const kind of number === undefined ? [] : GATHERED_FOLDERS) {
-      for (const name of namesIn(join(this.#folder, GENERATIONS, String(number), kind))) {
-        const gathered = isIncluded(kind, name) ? this.copy(`${kind}/${name}`) : undefined
-        if (gathered?.rewrite()) texts.set(`${kind}/${name}`, gathered.text ?? '')
-      }
-    }
-    return texts
+    if (number === undefined) return undefined
+    return HOST_FILES.find((kind) => isLink(join(this.#folder, GENERATIONS, String(number), shardFile(kind, host))))
+  }
+
+  /** Whether a file of the present generation is not a file of ours: a link, or owned by another user. */
+  isOdd(file: string): boolean {
+    const { number } = this
+    if (number === undefined) return false
+    const found = statAt(join(this.#folder, GENERATIONS, String(number), file))
+    return found !== undefined && (found.isSymbolicLink() || found.uid !== process.getuid?.())
   }
 
   /** Lines that belong to no host, by file. The path leads through the link to the present generation. */
   stray(): readonly StrayLines[] {
     const { number } = this
     if (number === undefined) return []
-    return GATHERED_FOLDERS.flatMap((kind) =>
-      this.#filesOf(number, kind).flatMap(({ name, gathered }) => {
-        const lines = gathered?.strayLines.slice(0, MOST_STRAY_LINES) ?? []
+    return SHARD_FOLDERS.flatMap((kind) =>
+      this.#namesOf(number, kind).flatMap((name) => {
+        const lines = this.#seen(number, `${kind}/${name}`).shard?.strayLines.slice(0, MOST_STRAY_LINES) ?? []
         return lines.length === 0 ? [] : [{ file: `${CURRENT}/${kind}/${name.replaceAll(/[^\w.-]/g, '?')}`, lines }]
       }),
     ).slice(0, MOST_STRAY_FILES)
   }
 
-  secureHosts(): Iterable<string> {
-    return this.keysOf('tls/hosts')
-  }
-
-  pairIds(): Iterable<string> {
-    return this.keysOf(pemFolder('certificate', 1))
-  }
-
-  *pairsInUse(): Iterable<string> {
-    for (const [, entry] of this.#partsOf('tls/hosts')) {
-      const id = idInEntry(entry)
-      if (id !== undefined) yield id
-    }
-  }
-
-  /** All hosts or certificates that have a part in a folder of the generation. */
-  *keysOf(kind: string): Iterable<string> {
-    for (const [key] of this.#partsOf(kind)) yield key
-  }
-
-  *#partsOf(kind: string): Iterable<[string, string]> {
+  /** The text of a file of the present generation. Follows a link, as nginx does. */
+  textOf(file: string): string | null {
     const { number } = this
-    if (number === undefined) return
-    for (const { gathered } of this.#filesOf(number, kind))
-      for (const key of gathered?.keys ?? []) yield [key, gathered?.part(key) ?? '']
+    return number === undefined ? null : textAt(join(this.#folder, GENERATIONS, String(number), file))
   }
 
-  #filesOf(number: number, kind: string): { readonly name: string; readonly gathered: Gathered | undefined }[] {
-    return namesIn(join(this.#folder, GENERATIONS, String(number), kind))
-      .filter((name) => isIncluded(kind, name))
-      .map((name) => ({ name, gathered: this.#seen(number, `${kind}/${name}`).gathered }))
+  #shard(number: number, shard: string): ReadonlyMap<string, Standing> {
+    const seen = HOST_FILES.map((kind) => this.#seen(number, fileOfShard(kind, shard)))
+    const known = this.#shards.get(shard)
+    if (known && seen.every((one, at) => one === known.seen[at])) return known.hosts
+    const all = standingsIn(new Map(HOST_FILES.map((kind, at) => [kind, seen[at]?.shard])))
+    // Somebody has put a link in the place of a file, whatever it leads to.
+    const isLinked = seen.some((one) => one.isLink)
+    const hosts = isLinked ? new Map([...all].map(([host, one]) => [host, { ...one, isEdited: true }])) : all
+    this.#shards.set(shard, { seen, hosts })
+    return hosts
+  }
+
+  #shardNames(number: number): ReadonlySet<string> {
+    return new Set(
+      HOST_FILES.flatMap((kind) =>
+        this.#namesOf(number, kind).flatMap((name) => (/^\d\d\./.test(name) ? [name.slice(0, 2)] : [])),
+      ),
+    )
+  }
+
+  #namesOf(number: number, kind: string): string[] {
+    return namesIn(join(this.#folder, GENERATIONS, String(number), kind)).filter((name) => isIncluded(kind, name))
+  }
+
+  #shardIn(number: number, file: string): Shard | undefined {
+    const text = textAt(join(this.#folder, GENERATIONS, String(number), file))
+    return text === null ? undefined : new Shard(file, text)
   }
 
   #seen(number: number, file: string): Seen {
     const path = `${GENERATIONS}/${number}/${file}`
     const known = this.#files.get(file)
     if (known && this.#isFresh(path)) return known
-    const signature = signatureOf(join(this.#folder, path))
+    const place = join(this.#folder, path)
+    const signature = signatureOf(place)
     // What a link leads to can change without it.
-    if (known?.signature === signature && known.found.kind !== 'link') return known
-    const found = lookAt(this.#folder, path)
-    const text =
-      found.kind === 'file' ? found.content.toString() : found.kind === 'link' ? textAt(join(this.#folder, path)) : null
-    const seen: Seen = { signature, found, gathered: text === null ? undefined : new Gathered(file, text) }
+    if (known?.signature === signature && !isLink(place)) return known
+    const text = signature === MISSING ? null : textAt(place)
+    const seen: Seen = {
+      signature,
+      owner: statAt(place)?.uid,
+      isLink: isLink(place),
+      shard: text === null ? undefined : new Shard(file, text),
+    }
     this.#files.set(file, seen)
     return seen
   }
@@ -288,25 +240,31 @@ export class PresentGeneration {
   }
 }
 
-/** In the record of an entry and in the header of a block. */
-const PLAN_IN_ENTRY = /(?:"planId":"|made by Drawbridge for )(plan_[0-9a-z]+)/
-
-/** What stood at one place of a file. */
-export interface StoodAt {
+export interface Place {
   readonly file: string
-  readonly key: string
-  /** The target of the symbolic link that stood there. */
-  readonly link: string | undefined
-  /** What it leads to now. */
-  readonly behind: Gathered | undefined
-  /** Of the host. */
-  readonly part: string | null
+  readonly line: number | null
 }
+
+const FIRST_PEMS = PEM_KINDS.map((kind) => pemFolder(kind, 1))
+const HOST_FILES: readonly HostKind[] = [ENTRIES, ...TEXT_KINDS]
 
 interface Seen {
   readonly signature: string
-  readonly found: Found
-  readonly gathered: Gathered | undefined
+  /** Undefined without a file. */
+  readonly owner: number | undefined
+  readonly isLink: boolean
+  readonly shard: Shard | undefined
+}
+
+interface SeenShard {
+  readonly seen: readonly Seen[]
+  readonly hosts: ReadonlyMap<string, Standing>
+}
+
+function standingsIn(files: ReadonlyMap<HostKind, Shard | undefined>): ReadonlyMap<string, Standing> {
+  const hosts = new Set([...files.values()].flatMap((shard) => [...(shard?.keys ?? [])]))
+  const standings = [...hosts].flatMap((host) => standingOf(host, (kind) => files.get(kind)?.part(host)) ?? [])
+  return new Map(standings.map((standing) => [standing.host, standing]))
 }
 
 const MISSING = 'missing'
@@ -316,6 +274,8 @@ export function signatureOf(path: string): string {
   const found = statAt(path)
   return found ? `${found.ino} ${found.size} ${found.mtimeMs} ${found.uid} ${found.mode}` : MISSING
 }
+
+const isLink = (path: string): boolean => statAt(path)?.isSymbolicLink() ?? false
 
 function statAt(path: string) {
   try {

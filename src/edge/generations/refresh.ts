@@ -1,13 +1,23 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { BASE_FILE, CURRENT, STAGING } from '../config/layout.ts'
-import type { EdgeFault, EdgeFile, EdgeProposal } from '../contract.ts'
+import { BASE_FILE, CURRENT, MAX_PARTS, type PemKind, STAGING } from '../config/layout.ts'
+import { digestOf, renderParts } from '../config/render-entry.ts'
+import { pemFolder } from '../config/shards.ts'
+import type { Listening } from '../config/sockets.ts'
+import type { EdgeFault } from '../contract.ts'
 import type { Refusal } from '../reading/refusal.ts'
+import { Draft, type ShardText } from './draft.ts'
+import { isAsFormerlyRendered } from './former.ts'
+import type { Pairs } from './pairs.ts'
+import type { PresentGeneration } from './present.ts'
 import { discard, EDITED, enter, isUpToDate, pointTo, type Staged } from './stage.ts'
 import type { TrialParts, Trials } from './trials.ts'
 
 /** Throws if the edge may belong to another process by now. `ensureHeld` renews what ran out, if nobody else has taken it. */
-export type Turn = Pick<EdgeProposal, 'assertHeld' | 'ensureHeld'>
+export interface Turn {
+  assertHeld(): void
+  ensureHeld?(): Promise<void>
+}
 
 export interface RefreshParts extends TrialParts {
   /** Runs `work` while no other process changes this edge. */
@@ -20,33 +30,32 @@ export interface RefreshParts extends TrialParts {
   readonly reload: (signal?: AbortSignal) => Promise<void>
 }
 
-/** What stood in the first layout, in which every file was one on disk. */
-export interface FirstLayout {
-  readonly files: readonly EdgeFile[]
-  /** Files that others had put there, by their path in the generation. */
-  readonly others: ReadonlyMap<string, string>
-  /** Whether it is still the same. */
-  isUpToDate(): boolean
+interface Refreshed {
+  readonly pairs: Pairs
+  readonly listening: Listening
+  readonly isRunning: boolean
+  readonly signal: AbortSignal | undefined
 }
 
 /**
- * Enters a generation with what the first layout had, or one in which the base file and the lines of entries are written as this
- * version does. Undefined if there is nothing to change. `isRunning`: nginx loads it.
+ * Enters a generation in which the base file and the texts of all hosts are written as this version does, and as nginx listens now.
+ * Undefined if there is nothing to change. `isRunning`: nginx loads it.
  */
 export function refresh(
   parts: RefreshParts,
   trials: Trials,
-  { first, isRunning, signal }: { first: FirstLayout; isRunning: boolean; signal: AbortSignal | undefined },
+  { pairs, listening, isRunning, signal }: Refreshed,
 ): Promise<{ readonly number: number; readonly former: number | undefined } | undefined> {
   const { exclusive, folder, present, reload } = parts
   return exclusive(async (turn) => {
-    const staged = await refreshed(parts, trials, first, signal)
+    await keepPairs(present, pairs)
+    const staged = await refreshed(parts, trials, rewritten(present, pairs, listening), signal)
     if (!staged) return undefined
     const former = present.number
     const leave = baseFileOf(folder, former)
     turn.assertHeld()
     signal?.throwIfAborted()
-    if (!isUpToDate(staged) || !first.isUpToDate()) {
+    if (!isUpToDate(staged)) {
       await discard(staged)
       throw EDITED
     }
@@ -65,19 +74,48 @@ export function refresh(
   })
 }
 
+/** Generations of earlier versions hold the only copy of the certificates with their keys. */
+async function keepPairs(present: PresentGeneration, pairs: Pairs): Promise<void> {
+  for (const id of present.pemIds()) {
+    if (pairs.has(id)) continue
+    const pem = (kind: PemKind) =>
+      Array.from({ length: MAX_PARTS[kind] }, (_, at) =>
+        pemIn(present.copyOfPem(pemFolder(kind, at + 1), id).part(id)),
+      ).join('')
+    // What is no pair serves nothing. It stays where it is until a change drops it.
+    await pairs.put({ certificatePem: pem('certificate'), keyPem: pem('key') }).catch(() => undefined)
+  }
+}
+
+const pemIn = (part = ''): string => /^[0-9a-f]{32} "([^"]*)";\n/.exec(part)?.[1] ?? ''
+
+/** The files with the texts of hosts that nobody has edited, as far as this version or these settings make other ones of their records. */
+function rewritten(present: PresentGeneration, pairs: Pairs, listening: Listening): Map<string, ShardText> {
+  const draft = new Draft({ present, pairs, listening })
+  for (const standing of present.all()) {
+    const { entry, challenge, parts, isEdited, isFormer } = standing
+    if (!entry || isEdited) continue
+    try {
+      if (!isFormer || isAsFormerlyRendered(entry, parts, listening)) draft.put(entry, challenge)
+      // Somebody has edited what an earlier version has rendered. It stays, and is drift from now on.
+      else draft.restore({ ...standing, isEdited: true, rendered: digestOf(renderParts(entry, listening)) })
+    } catch {
+      // The edge has no file any more for an id that the options name. The host stays as it is.
+    }
+  }
+  return draft.texts()
+}
+
 /** Undefined if it would be the same. Then it is no reason to fail that nginx refuses it: others broke something. */
 async function refreshed(
-  parts: RefreshParts,
+  { isSameBase, refused }: RefreshParts,
   trials: Trials,
-  first: FirstLayout,
+  texts: ReadonlyMap<string, ShardText>,
   signal: AbortSignal | undefined,
 ): Promise<Staged | undefined> {
-  const { isSameBase, present, refused } = parts
-  const changes = [{ files: first.files }]
-  const rewritten = present.rewritten()
-  const staged = await trials.staged(new Map([...rewritten, ...trials.textsWith(changes), ...first.others]))
-  const isSame = first.files.length === 0 && rewritten.size === 0 && isSameBase(staged)
-  const refusal = await trials.refusalOf(staged, changes, signal)
+  const staged = await trials.staged(texts)
+  const isSame = texts.size === 0 && isSameBase(staged)
+  const refusal = await trials.refusalOf(staged, [], signal)
   if (refusal && !isSame) throw refused(refusal)
   if (!isSame) return staged
   await discard(staged)

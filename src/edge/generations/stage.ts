@@ -18,11 +18,11 @@ import type { UnsettledRun } from '../../model/run.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import { createFile, errorCode, syncFolder } from '../../primitives/durable-file.ts'
 import { Slices } from '../../primitives/slices.ts'
-import { GATHERED_FOLDERS, isIncluded, isSecretFile, KEPT as KEPT_FOLDER, keptFile } from '../config/gathered.ts'
-import { BASE_FILE, CURRENT, GENERATIONS, STAGING } from '../config/layout.ts'
+import { BASE_FILE, CURRENT, GENERATIONS, MAX_PARTS, STAGING } from '../config/layout.ts'
+import { isIncluded, isSecretFile, PEM_KINDS, pemFolder, SHARD_FOLDERS } from '../config/shards.ts'
 import { EdgeFault } from '../contract.ts'
 import { withEdgeFaults } from '../files/files.ts'
-import type { GatheredText } from './draft.ts'
+import type { ShardText } from './draft.ts'
 import { numbersIn, signatureOf } from './present.ts'
 import { runsOf } from './unsettled.ts'
 
@@ -43,7 +43,7 @@ export interface NewGeneration {
   /** The number of the generation whose other files stay as they are. */
   readonly from: number | undefined
   /** The texts that change, by their path in the generation. Null: the file goes. */
-  readonly texts: ReadonlyMap<string, GatheredText>
+  readonly texts: ReadonlyMap<string, ShardText>
   readonly base: (generation: {
     readonly number: number
     readonly folder: string
@@ -72,8 +72,8 @@ export async function stage(edgeFolder: string, { from, texts, base, clock }: Ne
     }
     const written = [...texts].flatMap(([file, text]) => (text === null ? [] : [{ file, text }]))
     const files = new Set([...kept, ...written.map(({ file }) => file)])
-    const draft = (file: string, text: string | { readonly link: string }, mode: number) => {
-      const writing = write(join(folder, file), text, mode)
+    const draft = (file: string, text: string, mode: number) => {
+      const writing = createFile(join(folder, file), text, mode)
       // Told by `durable`, which may begin later.
       writing.catch(() => undefined)
       drafts.push(writing)
@@ -84,7 +84,6 @@ export async function stage(edgeFolder: string, { from, texts, base, clock }: Ne
     }
     draft(BASE_FILE, await base({ number, folder, files }), 0o644)
     const durable = Promise.all(drafts).then(async () => {
-      keepBeside(folder, written)
       const folders = new Set([...written.map(({ file }) => dirname(join(folder, file))), folder, dirname(folder)])
       await Promise.all([...folders].map(syncFolder))
     })
@@ -99,30 +98,12 @@ export async function stage(edgeFolder: string, { from, texts, base, clock }: Ne
 }
 
 function makeFolders(folder: string): void {
-  for (const kind of GATHERED_FOLDERS) {
+  for (const kind of SHARD_FOLDERS) {
     const secret = kind.startsWith('tls/')
     if (secret) mkdirSync(join(folder, 'tls'), { recursive: true, mode: 0o700 })
     mkdirSync(join(folder, kind))
     chmodSync(join(folder, kind), secret ? 0o700 : 0o755)
   }
-}
-
-/** Gives the files a second name. What is kept so is worth less than the generation, so that is not lost for it. */
-function keepBeside(folder: string, written: readonly { readonly file: string; readonly text: GatheredText }[]): void {
-  const lines = written.filter(({ file, text }) => typeof text === 'string' && !isSecretFile(file))
-  if (lines.length === 0) return
-  try {
-    // Not recursive: a generation that was discarded meanwhile must not come back.
-    mkdirSync(join(folder, KEPT_FOLDER), { mode: 0o700 })
-    for (const { file } of lines) linkSync(join(folder, file), join(folder, keptFile(file)))
-  } catch {
-    // The disk may be full, or another process has discarded the generation.
-  }
-}
-
-async function write(path: string, text: string | { readonly link: string }, mode: number): Promise<void> {
-  if (typeof text === 'string') await createFile(path, text, mode)
-  else symlinkSync(text.link, path)
 }
 
 /** Takes a number that nobody else has, also not another process. */
@@ -144,7 +125,7 @@ function newFolder(edgeFolder: string, after: number): { number: number; folder:
 /** All files and links of a generation that nginx includes, and what tells whether one has changed. */
 function sourcesIn(folder: string | undefined): Map<string, string> {
   if (folder === undefined) return new Map()
-  const files = GATHERED_FOLDERS.flatMap((kind) =>
+  const files = SHARD_FOLDERS.flatMap((kind) =>
     entriesOf(join(folder, kind))
       .filter((entry) => isIncluded(kind, entry.name) && (entry.isFile() || entry.isSymbolicLink()))
       .map(({ name }) => `${kind}/${name}`),
@@ -263,7 +244,8 @@ export async function forgetOld(edgeFolder: string, forgetting: Forgetting): Pro
   }
   for (const number of [...older.slice(0, KEPT - 1), ...forRuns]) {
     if (number === former || keyless.has(number)) continue
-    await remove(String(number), 'tls')
+    for (const kind of PEM_KINDS)
+      for (let part = 1; part <= MAX_PARTS[kind]; part += 1) await remove(String(number), pemFolder(kind, part))
     keyless.add(number)
   }
 }

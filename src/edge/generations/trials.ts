@@ -1,10 +1,8 @@
 import type { Clock } from '../../primitives/clock.ts'
-import { isOutside } from '../config/layout.ts'
-import type { EdgeChange, EdgeFile } from '../contract.ts'
-import { keepUsedCertificates } from '../files/certificates-in-use.ts'
+import type { OutsideFile } from '../config/layout.ts'
 import { assertStaging, faultOf } from '../files/files.ts'
 import type { Refusal } from '../reading/refusal.ts'
-import { Draft, type GatheredText, type Manner } from './draft.ts'
+import type { ShardText } from './draft.ts'
 import type { PresentGeneration } from './present.ts'
 import { discard, type NewGeneration, type Staged, stage } from './stage.ts'
 
@@ -14,10 +12,8 @@ export interface TrialParts {
   readonly present: PresentGeneration
   readonly base: NewGeneration['base']
   /** Whether nginx would load the configuration with the staged generation. `outside`: files that come with it, outside the folder. */
-  readonly test: (staged: Staged, outside: readonly EdgeFile[], signal?: AbortSignal) => Promise<Refusal | undefined>
+  readonly test: (staged: Staged, outside: readonly OutsideFile[], signal?: AbortSignal) => Promise<Refusal | undefined>
 }
-
-export type Change = Pick<EdgeChange, 'files' | keyof Manner>
 
 export type Tried = { readonly staged: Staged } | { readonly refusal: Refusal }
 
@@ -29,26 +25,21 @@ export class Trials {
     this.#parts = parts
   }
 
-  /** `begun`: called when the test has begun. */
-  async stageTested(changes: readonly Change[], signal?: AbortSignal, begun?: () => void): Promise<Tried> {
+  async stageTested(
+    texts: ReadonlyMap<string, ShardText>,
+    outside: readonly OutsideFile[],
+    signal?: AbortSignal,
+  ): Promise<Tried> {
     await assertStaging(this.#parts.folder)
-    const staged = await this.staged(this.textsWith(changes))
-    const refusal = await this.refusalOf(staged, changes, signal, begun)
+    const staged = await this.staged(texts)
+    const refusal = await this.refusalOf(staged, outside, signal)
     return refusal ? { refusal } : { staged }
   }
 
   /** Why nginx would not load the staged generation, which is then gone. */
-  async refusalOf(
-    staged: Staged,
-    changes: readonly Change[],
-    signal?: AbortSignal,
-    begun?: () => void,
-  ): Promise<Refusal | undefined> {
-    const outside = changes.flatMap(({ files }) => files).filter(({ path }) => isOutside(path))
+  async refusalOf(staged: Staged, outside: readonly OutsideFile[], signal?: AbortSignal): Promise<Refusal | undefined> {
     try {
-      const testing = this.#parts.test(staged, outside, signal)
-      begun?.()
-      const [refusal] = await Promise.all([testing, staged.durable])
+      const [refusal] = await Promise.all([this.#parts.test(staged, outside, signal), staged.durable])
       if (refusal) await discard(staged)
       return refusal
     } catch (error) {
@@ -60,25 +51,10 @@ export class Trials {
   }
 
   /** Writes a generation with these texts. */
-  staged(texts: ReadonlyMap<string, GatheredText>): Promise<Staged> {
+  staged(texts: ReadonlyMap<string, ShardText>): Promise<Staged> {
     const { folder, base, present, clock } = this.#parts
     return stage(folder, { from: present.number, texts, base, clock }).catch((error: unknown) => {
       throw faultOf(folder, error)
     })
-  }
-
-  /** The texts of the gathered files that change. */
-  textsWith(changes: readonly Change[]): Map<string, GatheredText> {
-    const { present } = this.#parts
-    const kept = new Set(
-      keepUsedCertificates(
-        present,
-        changes.flatMap(({ files }) => files),
-      ),
-    )
-    const draft = new Draft(present)
-    for (const change of changes)
-      for (const file of change.files) if (kept.has(file) && !isOutside(file.path)) draft.put(file, change)
-    return draft.texts
   }
 }

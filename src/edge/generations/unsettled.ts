@@ -31,6 +31,12 @@ export function unsettledRuns(edgeFolder: string): UnsettledRun[] {
   return [...oldest.values()]
 }
 
+/** The generation that stood before a run changed the edge. Undefined if it has not, or if nobody knows any more. */
+export const generationBefore = (edgeFolder: string, run: string): number | undefined =>
+  numbersIn(join(edgeFolder, GENERATIONS))
+    .toSorted((a, b) => a - b)
+    .find((number) => runsOf(edgeFolder, number).some((noted) => noted.run === run))
+
 /** Remembers that these runs change the generation. Durable when it resolves. */
 export async function noteRuns(
   edgeFolder: string,

@@ -1,12 +1,11 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { chmod, lstat, mkdir, readdir, rm, rmdir } from 'node:fs/promises'
+import { existsSync, readdirSync } from 'node:fs'
+import { chmod, lstat, mkdir, readdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { adoptedFolder, FOLDERS, isSecret, parsePath, SHADOW_PREFIX, SITE_RECORD, STAGING } from '../config/layout.ts'
-import { EdgeFault, type EdgeFile } from '../contract.ts'
+import { adoptedFolder, FOLDERS, SHADOW_PREFIX, SITE_RECORD, STAGING } from '../config/layout.ts'
+import { EdgeFault } from '../contract.ts'
 import { withEdgeFaults } from '../files/files.ts'
 import type { GenerationEngine } from '../generations/engine.ts'
 import type { PresentGeneration } from '../generations/present.ts'
-import type { FirstLayout } from '../generations/refresh.ts'
 import { isLiveMarker, pointTo, removeLeft } from '../generations/stage.ts'
 import { readMainFile } from '../reading/main-file.ts'
 import type { EdgeSettings } from '../settings.ts'
@@ -35,50 +34,9 @@ export async function prepareEdge(
   await listening()
   for (const { path, mode } of FOLDERS) await makeFolder(join(folder, path), mode)
   await locked(() => removeLeftOvers(settings, present.number, draftFolders()))
-  const first = present.number === undefined ? firstLayout(folder) : NOTHING
-  const hasChanged = await engine.refresh(first, nginx.isRunning(), signal)
-  await removeFirstLayout(folder, first)
+  const hasChanged = await engine.refresh(nginx.isRunning(), signal)
   if (present.number !== undefined) pointTo(folder, present.number)
   if (!hasChanged && nginx.isRunning() && !(await nginx.answers(signal))) await nginx.reload(signal)
-}
-
-const NOTHING: FirstLayout = { files: [], others: new Map(), isUpToDate: () => true }
-
-/** What nginx includes in the first layout, in which every host and every certificate had files of its own. */
-function firstLayout(folder: string): FirstLayout {
-  const files: EdgeFile[] = []
-  const others = new Map<string, string>()
-  for (const path of firstPaths(folder)) {
-    const content = textAt(join(folder, path))
-    if (content === null) continue
-    if (isOurs(path)) files.push({ path, content, secret: isSecret(path) })
-    else if (/^hosts\/[^.].*\.conf$/.test(path)) others.set(`blocks/kept-${path.slice('hosts/'.length)}`, content)
-  }
-  const isUpToDate = () => {
-    const now = firstLayout(folder)
-    return JSON.stringify([now.files, [...now.others]]) === JSON.stringify([files, [...others]])
-  }
-  return { files, others, isUpToDate }
-}
-
-const FIRST_FOLDERS = ['hosts', 'tls/hosts', 'tls/certificates', 'tls/keys', 'tls/more']
-
-const firstPaths = (folder: string): string[] =>
-  FIRST_FOLDERS.flatMap((path) => namesIn(join(folder, path)).map((name) => `${path}/${name}`))
-
-const isOurs = (path: string): boolean => {
-  try {
-    return parsePath(path) !== undefined
-  } catch {
-    return false
-  }
-}
-
-/** Also what an earlier start did not get to. What is not of the first layout stays, and so do the folders of it. */
-async function removeFirstLayout(folder: string, { others }: FirstLayout): Promise<void> {
-  const isCarried = (path: string) => isOurs(path) || others.has(`blocks/kept-${path.slice('hosts/'.length)}`)
-  for (const path of firstPaths(folder).filter(isCarried)) await rm(join(folder, path), { force: true })
-  for (const path of [...FIRST_FOLDERS, 'tls']) await rmdir(join(folder, path)).catch(() => undefined)
 }
 
 const namesIn = (folder: string): string[] => {
@@ -86,15 +44,6 @@ const namesIn = (folder: string): string[] => {
     return readdirSync(folder)
   } catch {
     return []
-  }
-}
-
-/** Follows links, as nginx does. */
-const textAt = (path: string): string | null => {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return null
   }
 }
 

@@ -3,8 +3,7 @@ import { readdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createFile } from '../../primitives/durable-file.ts'
-import { BASE_FILE, CURRENT, placeOf, releasedPlace, SHADOW_PREFIX } from '../config/layout.ts'
-import type { EdgeFile } from '../contract.ts'
+import { BASE_FILE, CURRENT, type OutsideFile, placeOf, releasedPlace, SHADOW_PREFIX } from '../config/layout.ts'
 import { assertStaging, withEdgeFaults } from '../files/files.ts'
 import { Drafts } from '../reading/include-drafts.ts'
 import { includesOurs, readMainFile } from '../reading/main-file.ts'
@@ -16,7 +15,7 @@ import type { EdgeSettings } from '../settings.ts'
 interface Tested {
   /** The absolute path of the generation. */
   readonly folder: string
-  readonly released: readonly EdgeFile[]
+  readonly released: readonly OutsideFile[]
   /** The texts that files of others would have, by the path by which nginx includes them. */
   readonly others: ReadonlyMap<string, string>
 }

@@ -1,4 +1,4 @@
-import { fitsHashTable } from '../config/written-lines.ts'
+import { fitsHashTable } from '../config/written-names.ts'
 import type { EdgeMap, Rival, ServedMap } from './contract.ts'
 import type { ServedList } from './served-list.ts'
 import type { GatheredHosts, ServerIndex } from './servers/server-index.ts'

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
 import type { Slices } from '../../primitives/slices.ts'
 import { CURRENT, GENERATIONS } from '../config/layout.ts'
-import { BY_HOST, hostInMapKey, hostInServerName, SERVER_NAME } from '../config/written-lines.ts'
+import { ESCAPED_HOST, hostInMapKey, hostInServerName, unescaped } from '../config/written-names.ts'
 import { GATHERED_KINDS, ownStamp } from './parsed.ts'
 import { BACKENDS, type GatheredHost, type GatheredHosts } from './servers/server-index.ts'
 import { isSameStamp, type Stamp, stampOf } from './text/config-files.ts'
@@ -154,8 +154,11 @@ const areSame = (before: readonly Entry[], now: readonly Entry[]): boolean =>
     return other?.host === host && other.value === value && other.line === line
   })
 
-const NAME_LINE = /^server_name ([a-z0-9._-]+);$/
-const MAP_LINE = /^(?!default |include )([a-z0-9._-]+) ([^\s;{}"'\\$]+);$/
+/** Groups: the host, or one that is written as a pattern, and the value. */
+const NAME_LINE = new RegExp(`^server_name (?:([a-z0-9._-]+)|"~\\^(${ESCAPED_HOST})\\$");$`)
+const MAP_LINE = new RegExp(
+  `^(?!default |include )(?:([a-z0-9._-]+)|"~\\*\\^(${ESCAPED_HOST})\\$") ([^\\s;{}"'\\\\$]+);$`,
+)
 
 /** A file that cannot be read is odd: the parser tells why. */
 function readGathered(path: string, kind: string): Omit<GatheredFile, 'stamp'> {
@@ -165,10 +168,11 @@ function readGathered(path: string, kind: string): Omit<GatheredFile, 'stamp'> {
   } catch {
     return { entries: [], isOdd: true }
   }
-  const [pattern, { read }] = kind === BACKENDS ? [MAP_LINE, BY_HOST] : [NAME_LINE, SERVER_NAME]
+  const pattern = kind === BACKENDS ? MAP_LINE : NAME_LINE
   const entries: Entry[] = []
   for (const [at, line] of text.split('\n').entries()) {
-    const [, host, value = ''] = pattern.exec(read(`${line}\n`).trimEnd()) ?? []
+    const [, plain, long, value = ''] = pattern.exec(line) ?? []
+    const host = plain ?? (long === undefined ? undefined : unescaped(long))
     if (host !== undefined) entries.push({ host, value, line: at + 1 })
     else if (line !== '' && !line.startsWith('#')) return { entries: parsedEntries(text, kind), isOdd: true }
   }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { join, normalize } from 'node:path'
-import { gatheredGlob } from '../config/gathered.ts'
 import { BASE_FILE, CURRENT, GENERATIONS, releasedFolder } from '../config/layout.ts'
+import { shardGlob } from '../config/shards.ts'
 import type { BrokenPlace, DebugLog } from './contract.ts'
 import { type HttpBlock, readHttpBlock } from './servers/http-block.ts'
 import { type ConfigFiles, isSettled, type Stamp } from './text/config-files.ts'
@@ -81,7 +81,7 @@ function pathsRead(
 
 function knownIncludes({ folder, generation, odd }: ParseRequest): KnownIncludes {
   const own = join(folder, GENERATIONS, String(generation))
-  const kinds = new Map<string, string>(GATHERED_KINDS.map((kind) => [`${own}/${gatheredGlob(kind)}`, kind]))
+  const kinds = new Map<string, string>(GATHERED_KINDS.map((kind) => [`${own}/${shardGlob(kind)}`, kind]))
   return {
     kindOf: (pattern) => (generation === undefined ? undefined : kinds.get(pattern)),
     filesToRead: (kind) => odd.filter((file) => file.startsWith(`${kind}/`)).map((file) => `${own}/${file}`),

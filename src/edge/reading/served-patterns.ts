@@ -1,5 +1,5 @@
 import type { Slices } from '../../primitives/slices.ts'
-import { hostInServerName } from '../config/written-lines.ts'
+import { hostInServerName } from '../config/written-names.ts'
 import type { BrokenPlace, ServedPattern } from './contract.ts'
 import type { ServerDraft } from './text/statements.ts'
 

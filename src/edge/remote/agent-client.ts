@@ -15,7 +15,6 @@ import {
   PROTOCOL,
   VERBS,
   type Verb,
-  type WireChange,
   type WireChangeLine,
   type WireDescription,
   type WireVerdict,
@@ -48,21 +47,25 @@ export interface AgentClientParts {
 }
 
 const CONNECTIONS = 64
-/** A few moments of a change and its verdict, whose sentence has a bound. */
-const MOST_CHANGE_ANSWER = 64 * 1024
+/** A few moments of a change, and its verdict on each host, whose sentence has a bound. */
+const MOST_MOMENTS = 64 * 1024
+const MOST_OF_HOST = 32 * 1024
+const MOST_CHANGE_ANSWER = 64 * 1024 * 1024
+const mostAnswered = (change: Asked<'change'>): number =>
+  'items' in change
+    ? Math.min(MOST_MOMENTS + change.items.length * MOST_OF_HOST, MOST_CHANGE_ANSWER)
+    : MOST_CHANGE_ANSWER
 const CONNECT_MS = 2_000
 
 /** The sentence of a message whose answer did not come: nobody knows whether the agent has got it. */
 export class NoAnswer extends EdgeFault {}
 
-/** The agent is of a version that does not know the message. */
-export class UnknownVerb extends EdgeFault {}
-
 /** What a kind of fault means, for an edge. The words of the agent are only quoted: it may not be what it says it is. */
 const MEANINGS: Readonly<Record<EdgeFault['kind'], string>> = {
   config_broken: 'its nginx configuration is broken. Repair it and run "nginx -t" there',
   change_invalid: 'it does not accept the change. Nothing was changed',
-  changed_meanwhile: 'a file was changed outside Drawbridge. It was not overwritten',
+  changed_meanwhile: 'a host is not what the run expects there. It was not changed',
+  changed_elsewhere: 'what stands for the host was changed outside Drawbridge. It was not overwritten',
   write_failed: 'a file could not be read or written',
   not_reloaded: 'nothing proves that nginx runs the new configuration',
   unavailable: 'nginx cannot be used there now',
@@ -137,14 +140,14 @@ export class AgentClient {
   }
 
   /** Resolves with the verdict. Rejects with NoAnswer if the connection ended before it. */
-  async change(change: WireChange, reached: (line: WireChangeLine) => void): Promise<WireVerdict> {
+  async change(change: Asked<'change'>, reached: (line: WireChangeLine) => void): Promise<WireVerdict> {
     await this.describe()
     return this.#send('change', change, undefined, async (body) => {
       let rest = ''
       let length = 0
       for await (const chunk of body.setEncoding('utf8')) {
         length += String(chunk).length
-        if (length > MOST_CHANGE_ANSWER) throw this.#unintelligible('change')
+        if (length > mostAnswered(change)) throw this.#unintelligible('change')
         const lines = (rest + String(chunk)).split('\n')
         rest = lines.pop() ?? ''
         for (const text of lines) {
@@ -240,7 +243,11 @@ export class AgentClient {
   #tooOld(verb: Verb): EdgeFault {
     const { server } = this.#parts
     const version = escapeText(this.#last?.version ?? 'unknown')
-    return new UnknownVerb('unavailable', `The agent of edge ${server}, version ${version}, does not know "${verb}".`)
+    const told = version === 'unknown' ? '' : `, version ${version},`
+    return new EdgeFault(
+      'unavailable',
+      `The agent of edge ${server}${told} does not know "${verb}". Its hosts stay served. Upgrade the agent on ${server}.`,
+    )
   }
 
   #unintelligible(verb: Verb): EdgeFault {

@@ -13,7 +13,7 @@ import { tlsHandshake } from '../visit/handshake.ts'
 import { edgeVisitor } from '../visit/visitor.ts'
 import type { Asked, WireLook } from '../wire/verbs.ts'
 import type { AgentClient } from './agent-client.ts'
-import { isAway, questionOf } from './remote-edge.ts'
+import { isAway, listIn, questionOf } from './remote-edge.ts'
 import { toldAnswer, toldHandshake } from './told-certificate.ts'
 
 /** Where the edge is, as the configuration of the service says. An agent may name any address: the service goes to this one alone. */
@@ -30,10 +30,10 @@ export function remoteView(client: AgentClient, known: EdgeAddress): EdgeView {
     ...known,
     isBehindAgent: true,
     whereIs: (host) => client.call('where', { host }),
+    list: async (hosts) => listIn(client, hosts, await client.call('list', { hosts: [...hosts] })),
     answers: async (host, { address, port, tls }) =>
       (await client.call('answers', { host, place: { address, port, tls } })) ?? undefined,
     localAddress: async (name) => (await client.call('local-address', { name })) ?? undefined,
-    hashFiles: (paths) => client.call('hash', [...paths]),
     visit: ({ listenAddress, ...question }, limitMs) =>
       client
         .call('view-visit', { ...questionOf(question), listenAddress, limitMs })

@@ -6,9 +6,9 @@ import { formatEndpoint } from '../../model/address.ts'
 import type { NoAnswerReason } from '../../model/badge.ts'
 import { errorCode } from '../../primitives/durable-file.ts'
 import { FairClock } from '../../primitives/fair-clock.ts'
-import { ANSWER, entryIn, entryProof, QUESTION } from '../config/proof.ts'
 import { UNKNOWN_HOST } from '../config/render-base.ts'
 import { EDGE_NAME, type EdgeAnswer, type EdgeQuestion } from '../contract.ts'
+import { ANSWER, entryIn, entryProof, QUESTION } from '../record/proof.ts'
 import type { EdgeSettings } from '../settings.ts'
 
 const TIMEOUT_MS = 5_000

@@ -2,10 +2,10 @@ import { type TProperties, type TSchema, Type } from 'typebox'
 import { NO_ANSWER_REASONS } from '../../model/badge.ts'
 import { BACKEND_PROTOCOLS, ERROR_CLASSES } from '../../model/evidence.ts'
 import { MOST_STRAY_FILES, MOST_STRAY_LINES } from '../../model/host-status.ts'
-import { OPTION_ID_GRAMMAR } from '../../model/options/grammar.ts'
 import { RUN_ID_GRAMMAR, STORE_ID_GRAMMAR } from '../../model/run.ts'
 import { EDGE_POINTS } from '../contract.ts'
 import { MOST_STORES } from '../files/fence-table.ts'
+import { EntryShape } from '../record/entry.ts'
 
 /** Every object is closed: a member that is not listed is an error. Every text and every list has a bound. */
 export const closed = <Members extends TProperties>(members: Members) =>
@@ -30,43 +30,24 @@ export const Host = text(253)
 export const Port = Type.Integer({ minimum: 1, maximum: 65_535 })
 export const Address = text(45)
 const Endpoint = closed({ address: Address, port: Port })
-const Socket = closed({ address: Address, isShared: Type.Boolean() })
 const Place = closed({ address: Address, port: Port, tls: Type.Boolean() })
 
-/** The path of an edge's file by name. Its grammar is that of config/layout.ts. */
-const Path = text(320)
-export const Paths = list(Path)
 export const SystemPaths = list(SystemPath, 1_000)
 
-export const FileHashes = list(
-  closed({ path: Path, hash: nullable(text(4_200)), owner: Type.Optional(Type.Integer({ minimum: 0 })) }),
-)
-export const EdgeFiles = list(
-  closed({
-    path: Path,
-    content: nullable(text(1_048_576)),
-    secret: Type.Boolean(),
-    link: Type.Optional(SystemPath),
-  }),
-)
 const RunId = Type.String({ pattern: RUN_ID_GRAMMAR })
 const StoreId = Type.String({ pattern: STORE_ID_GRAMMAR })
-/** `store` is only for agents whose description has floors. */
-export const Fences = list(closed({ host: Host, epoch: Whole, number: Whole, store: Type.Optional(StoreId) }))
-export const Floor = closed({ store: StoreId, epoch: Whole })
+const Fence = closed({ host: Host, epoch: Whole, number: Whole, store: Type.Optional(StoreId) })
+const Floor = closed({ store: StoreId, epoch: Whole })
 
-export const Pair = closed({ fingerprint: text(95), certificatePem: text(65_536), keyPem: text(16_384) })
+export const Pair = closed({ certificatePem: text(65_536), keyPem: text(16_384) })
+export { CertificateId } from '../record/entry.ts'
 
-export const Entries = list(
-  closed({
-    host: Host,
-    planId: Type.Optional(text(100)),
-    certificate: Type.Optional(text(32)),
-    isInLayout: Type.Boolean(),
-  }),
-)
+const DRIFT_FIELDS = ['backend', 'name', 'proof', 'certificate', 'challenge', 'block', 'record', 'owner'] as const
+const Revision = Type.String({ pattern: '^[0-9a-f]{32}$' })
 
-export const StrayLines = list(
+export const ListQuestion = closed({ hosts: Type.Optional(list(Host)) })
+
+const StrayLines = list(
   closed({
     file: Type.String({ pattern: '^current/[a-z0-9/-]{1,40}/[\\w.?-]{1,255}$' }),
     lines: list(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), MOST_STRAY_LINES),
@@ -74,26 +55,77 @@ export const StrayLines = list(
   MOST_STRAY_FILES,
 )
 
-/** One change. `heldForMs`: after this time the agent does not enter it. */
-export const Change = closed({
-  id: Type.String({ pattern: '^[0-9a-f]{32}$' }),
-  heldForMs: nullable(Whole),
-  files: EdgeFiles,
-  expected: FileHashes,
-  replacesLinks: Type.Boolean(),
-  mends: Type.Boolean(),
-  fences: Fences,
-  /** Only for agents whose description has floors. */
-  run: Type.Optional(closed({ run: RunId, store: StoreId })),
+export const HostList = closed({
+  generation: text(200),
+  number: nullable(Whole),
+  hosts: list(
+    closed({
+      host: Host,
+      entry: nullable(EntryShape),
+      revision: nullable(Revision),
+      fence: nullable(Fence),
+      drift: list(
+        closed({
+          field: oneOf(DRIFT_FIELDS),
+          expected: Type.Optional(text(300)),
+          found: Type.Optional(text(300)),
+          file: SystemPath,
+          line: nullable(Line),
+        }),
+        20,
+      ),
+      file: SystemPath,
+      line: nullable(Line),
+    }),
+  ),
+  stray: StrayLines,
 })
 
-export const RunIds = list(RunId, 10_000)
+const ChangeId = Type.String({ pattern: '^[0-9a-f]{32}$' })
+const PlanId = text(69)
+const Wanted = Type.Union([
+  EntryShape,
+  oneOf(['absent', 'same', 'before', 'released']),
+  closed({ asIn: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }) }),
+])
+
+/** One change. `heldForMs`: after this time the agent does not enter it. */
+const NewChange = closed({
+  id: ChangeId,
+  heldForMs: nullable(Whole),
+  run: Type.Optional(closed({ run: RunId, store: StoreId })),
+  items: list(
+    closed({
+      host: Host,
+      fence: Fence,
+      expected: Type.Union([oneOf(['absent', 'any']), closed({ revision: Revision })]),
+      wanted: Wanted,
+      mend: Type.Optional(Type.Boolean()),
+      takesOver: Type.Optional(closed({ plan: PlanId, text: Type.Optional(text(100)) })),
+    }),
+  ),
+  settles: Type.Optional(list(RunId, 10_000)),
+  floor: Type.Optional(Floor),
+})
+/** What became of a change. One that has not arrived is refused when it does. `withdraw`: one that is not entered yet is refused. */
+const KnownChange = closed({ id: ChangeId, withdraw: Type.Boolean() })
+export const Change = Type.Union([NewChange, KnownChange])
+
+export const Challenge = closed({
+  host: Host,
+  fence: Fence,
+  token: text(256),
+  answer: nullable(text(513)),
+  heldForMs: nullable(Whole),
+})
+
 export const UnsettledRuns = list(closed({ run: RunId, store: StoreId, since: Whole }), 10_000)
 
 const FAULT_KINDS = [
   'config_broken',
   'change_invalid',
   'changed_meanwhile',
+  'changed_elsewhere',
   'write_failed',
   'not_reloaded',
   'unavailable',
@@ -105,7 +137,21 @@ export const WireFault = closed({ kind: oneOf(FAULT_KINDS), sentence: Sentence }
 
 /** `late`: the lease had ended before the change was entered. `unknown`: the agent has not seen it, and will refuse it. */
 export const Verdict = Type.Union([
-  closed({ state: Type.Literal('done') }),
+  closed({
+    state: Type.Literal('done'),
+    hosts: list(
+      Type.Union([
+        closed({
+          host: Host,
+          state: Type.Literal('serving'),
+          generation: Whole,
+          revision: text(32),
+          released: Type.Optional(SystemPath),
+        }),
+        closed({ host: Host, state: Type.Literal('refused'), fault: WireFault }),
+      ]),
+    ),
+  }),
   closed({ state: Type.Literal('refused'), fault: WireFault }),
   closed({ state: oneOf(['late', 'running', 'unknown']) }),
 ])
@@ -113,7 +159,7 @@ export const Verdict = Type.Union([
 export const ChangeLine = Type.Union([closed({ point: oneOf(EDGE_POINTS) }), closed({ verdict: Verdict })])
 
 const Instant = text(40)
-export const Question = { host: Host, path: text(2_048), tls: Type.Boolean(), proof: Type.Optional(text(64)) }
+export const Question = { host: Host, path: text(2_048), tls: Type.Boolean(), proof: Type.Optional(text(65)) }
 export const EdgeAnswer = Type.Union([
   closed({
     kind: Type.Literal('answer'),
@@ -198,6 +244,8 @@ export const Look = closed({
   ),
 })
 export const Match = closed({ how: oneOf([...HOW, 'unknown']), configPath: SystemPath, line: Line })
+/** What nginx does for a host, as text to be shown. */
+export const Shown = closed({ path: SystemPath, line: nullable(Line), text: text(262_144) })
 export const Where = closed({ path: SystemPath, line: nullable(Line) })
 export const LoadState = closed({
   changedSinceLoad: nullable(list(SystemPath, 1_000)),
@@ -227,8 +275,6 @@ export const Findings = list(
   1_000,
 )
 
-const FilesById = Type.Record(Type.String({ pattern: OPTION_ID_GRAMMAR }), SystemPath)
-
 export const Description = closed({
   protocol: Type.Integer({ minimum: 1 }),
   version: text(50),
@@ -238,8 +284,8 @@ export const Description = closed({
   pid: Whole,
   /** The highest epoch of any store that has changed this edge. */
   epoch: Whole,
-  /** That of each store. Without it the agent knows no stores, only epochs. */
-  floors: Type.Optional(list(Floor, MOST_STORES)),
+  /** That of each store. */
+  floors: list(Floor, MOST_STORES),
   generation: nullable(Whole),
   rights: closed({ user: Whole, signalsNginx: Type.Boolean(), writesFolder: Type.Boolean() }),
   nginx: closed({
@@ -247,11 +293,6 @@ export const Description = closed({
     folder: SystemPath,
     address: Address,
     listen: list(Address, 1_000),
-    /** Where other servers of this nginx listen, too. Without it nobody else does. */
-    sockets: Type.Optional(closed({ http: list(Socket, 1_000), https: list(Socket, 1_000) })),
-    layout: oneOf(['lines', 'blocks']),
-    /** The files that options may name. Without it there are none. */
-    named: Type.Optional(closed({ passwords: FilesById, authorities: FilesById, snippets: FilesById })),
     ports: closed({ http: Port, https: Port }),
   }),
 })

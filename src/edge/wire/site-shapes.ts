@@ -79,5 +79,3 @@ export const SiteAnswer = Type.Union([
     blocks: list(closed({ file: SystemPath, line: Line }), MOST_FINDINGS),
   }),
 ])
-/** `expected`: the digest of the text that its blocks must have. */
-export const TakenOut = closed({ host: Host, planId: text(100), expected: Type.Optional(Digest) })

@@ -1,9 +1,9 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import * as shape from './shapes.ts'
-import { SiteAnswer, SiteQuestion, TakenOut } from './site-shapes.ts'
+import { SiteAnswer, SiteQuestion } from './site-shapes.ts'
 
 /** What the two sides must have in common. A change of a shape that the other side refuses needs a new number. */
-export const PROTOCOL = 1
+export const PROTOCOL = 2
 
 /** Where the agent listens, if its configuration does not say. */
 export const PATH_OF = (verb: string): string => `/v${PROTOCOL}/${verb}`
@@ -44,46 +44,22 @@ export const VERBS = {
   'prepare-key': verb(Nothing, Type.String({ maxLength: 1_000 })),
   'install-certificate': verb(Type.String({ maxLength: 8_192 }), Nothing),
 
-  /** The services let this edge go. An older agent does not know this verb. */
+  /** The services let this edge go. */
   retire: verb(Nothing, Nothing),
 
   generation: verb(Nothing, Type.String({ maxLength: 200 })),
-  list: verb(Nothing, shape.Entries, { answered: large }),
-  /** An older agent does not know this verb. */
-  stray: verb(Nothing, shape.StrayLines, { answered: 1024 * 1024 }),
-  'fences-of': verb(Type.Array(shape.Host, { maxItems: 500_000 }), shape.Fences, { asked: large, answered: large }),
-  hash: verb(shape.Paths, shape.FileHashes, { asked: large, answered: large }),
-  read: verb(shape.Paths, shape.EdgeFiles, { asked: large, answered: large }),
-  /** The files that go when the host's entry consists of `wanted` alone. `certificate`: the id of the pair that it then has. */
-  removals: verb(
-    closed({ host: shape.Host, wanted: shape.Paths, certificate: shape.nullable(Type.String({ maxLength: 32 })) }),
-    shape.Paths,
-  ),
-  'unused-certificates': verb(Nothing, shape.Paths, { answered: large }),
-  released: verb(closed({ host: shape.Host, certificate: Type.Optional(shape.Pair) }), shape.EdgeFiles, {
-    asked: 256 * 1024,
-    answered: 4 * 1024 * 1024,
-  }),
-
-  /** The hand-written site of a host, as it would be adopted. An older agent knows neither this verb nor the next. */
-  'find-site': verb(SiteQuestion, SiteAnswer, { answered: 16 * 1024 * 1024, limitMs: TEST_MS }),
-  /** The record by which a change takes that site out of its files. */
-  'taken-out': verb(TakenOut, shape.EdgeFiles, { answered: 4 * 1024 * 1024 }),
-
-  fence: verb(shape.Fences, Nothing, { asked: large }),
-  /** An older agent does not know this verb. */
-  'raise-floor': verb(shape.Floor, Nothing),
-  /** Nor these. */
-  unsettled: verb(Nothing, shape.UnsettledRuns, { answered: 2 * 1024 * 1024 }),
-  settle: verb(shape.RunIds, Nothing, { asked: 1024 * 1024 }),
+  list: verb(shape.ListQuestion, shape.HostList, { asked: large, answered: large }),
   /** Answered with lines of `ChangeLine`. */
-  change: verb(shape.Change, Nothing, { asked: large, limitMs: CHANGE_MS }),
-  /** What became of a change. One that has not arrived is refused when it does. */
-  verdict: verb(closed({ id: Type.String({ pattern: '^[0-9a-f]{32}$' }) }), shape.Verdict, { limitMs: 20_000 }),
-  /** The same, and one that is not entered yet is refused. An older agent does not know this verb. */
-  withdraw: verb(closed({ id: Type.String({ pattern: '^[0-9a-f]{32}$' }) }), shape.Verdict, { limitMs: 20_000 }),
-  'try-out': verb(shape.EdgeFiles, Nothing, { asked: large }),
-  'forget-tried': verb(Nothing, Nothing),
+  change: verb(shape.Change, Nothing, { asked: large, answered: large, limitMs: CHANGE_MS }),
+  /** A certificate with its key. Answered with its id. */
+  certificate: verb(shape.Pair, shape.CertificateId, { asked: 256 * 1024 }),
+  'has-certificate': verb(shape.CertificateId, Type.Boolean()),
+  challenge: verb(shape.Challenge, Nothing, { limitMs: CHANGE_MS }),
+  unsettled: verb(Nothing, shape.UnsettledRuns, { answered: 2 * 1024 * 1024 }),
+
+  show: verb(closed({ host: shape.Host }), shape.nullable(shape.Shown), { answered: 1024 * 1024 }),
+  /** The hand-written site of a host, as it would be adopted. */
+  'find-site': verb(SiteQuestion, SiteAnswer, { answered: 16 * 1024 * 1024, limitMs: TEST_MS }),
 
   ask: verb(closed(shape.Question), shape.EdgeAnswer),
   'foreign-listeners': verb(closed(shape.Question), Type.Array(Type.String({ maxLength: 100 }), { maxItems: 1_000 }), {
@@ -111,7 +87,7 @@ export type Verb = keyof typeof VERBS
 export type Asked<V extends Verb> = Static<(typeof VERBS)[V]['ask']>
 export type Answered<V extends Verb> = Static<(typeof VERBS)[V]['answer']>
 
-export type WireChange = Static<typeof shape.Change>
+export type WireChange = Extract<Static<typeof shape.Change>, { readonly items: unknown }>
 export type WireVerdict = Static<typeof shape.Verdict>
 export type WireDescription = Static<typeof shape.Description>
 export type WireLook = Static<typeof shape.Look>

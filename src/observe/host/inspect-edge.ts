@@ -1,4 +1,4 @@
-import type { EdgePlace, EdgeView, FileHash } from '../../edge/contract.ts'
+import { type AppliedEntry, type EdgePlace, type EdgeView, stateOf } from '../../edge/contract.ts'
 import { type Endpoint, listenAddress, listenGap } from '../../model/address.ts'
 import type {
   BlockEvidence,
@@ -85,7 +85,7 @@ export async function inspectEdge(
 const isTimeout = (reached: ConnectResult): boolean => reached === 'timeout'
 
 async function inspectFiles(view: EdgeView, subject: Subject): Promise<Pick<Evidence, 'configuration' | 'file'>> {
-  const file = subject.managed ? await fileState(view, subject.managed.files) : 'not_ours'
+  const file = subject.managed ? await fileState(view, subject.host, subject.managed.entry) : 'not_ours'
   return { file, configuration: await configurationOf(view, subject, file) }
 }
 
@@ -112,15 +112,19 @@ async function blockOf(subject: Subject, view: EdgeView, place: EdgePlace): Prom
   return { kind: 'other', how, answering: { path: match.configPath, line: match.line } }
 }
 
-/** Compares the files on disk with the applied files. */
-export async function fileState(view: Pick<EdgeView, 'hashFiles'>, applied: readonly FileHash[]): Promise<FileState> {
-  if (applied.length === 0) return 'unknown'
-  // A file that cannot be read is not the applied file.
-  const now = await view.hashFiles(applied.map(({ path }) => path)).catch(() => undefined)
-  if (!now) return 'edited'
-  const changed = applied.filter(({ hash }, i) => now[i]?.hash !== hash)
-  if (changed.length === 0) return 'unchanged'
-  return changed.some(({ path }) => now.find((found) => found.path === path)?.hash === null) ? 'missing' : 'edited'
+/** Compares what stands for a host with what was applied. Undefined: a run changes it, so nobody can tell. */
+export async function fileState(
+  view: Pick<EdgeView, 'list'>,
+  host: string,
+  applied: AppliedEntry | undefined,
+): Promise<FileState> {
+  if (!applied) return 'unknown'
+  // What cannot be read is not what was applied.
+  const [listed] = await view.list([host]).then(
+    ({ hosts }) => hosts,
+    () => [],
+  )
+  return listed ? stateOf(listed, applied) : 'edited'
 }
 
 /** A sentence names one of them. Hostile files may have any number. */

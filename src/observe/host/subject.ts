@@ -1,5 +1,5 @@
 import type { ZoneRecord } from '../../dns/contract.ts'
-import type { FileHash } from '../../edge/contract.ts'
+import type { AppliedEntry } from '../../edge/contract.ts'
 import type { ServedHost, ServedMap } from '../../edge/reading/contract.ts'
 import type { ExposureEvidence, Target } from '../../model/evidence.ts'
 import type { Plan } from '../../model/exposure.ts'
@@ -20,8 +20,8 @@ export interface ManagedHost {
   readonly state: ExposureEvidence['state']
   /** Whether Drawbridge renews the certificate of the host. */
   readonly renews: boolean
-  /** The files of the last apply. */
-  readonly files: readonly FileHash[]
+  /** What was applied. Undefined: a run changes it. */
+  readonly entry: AppliedEntry | undefined
   /** The DNS records of the exposure. */
   readonly records: readonly ZoneRecord[]
 }

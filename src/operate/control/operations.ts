@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { Fault, sentenceOf } from '../../model/errors.ts'
 import { leftOvers, resolve } from '../../runs/engine/resolve.ts'
-import { type Difference, previewRestore, restoreBackup } from '../backups.ts'
+import { previewRestore, restoreBackup, shownBackup, shownRestore } from '../backups.ts'
 import { confirmRemoval, toConfirm } from '../converge.ts'
 import type { MachineParts } from '../machine.ts'
 import { exposedNames, otherServices, withdrawAll } from '../withdraw.ts'
@@ -33,16 +33,14 @@ const RESOLUTION = z.enum(['undo', 'accept', 'repair', 'remove'])
 
 /** `seen` stands for what a person has confirmed. If it is not so any more, nothing is done. */
 const OPERATIONS = {
-  listBackups: operation(nothing, (_, { shelf }) => shelf.list()),
+  listBackups: operation(nothing, async (_, { shelf }) => (await shelf.list()).map(shownBackup)),
   previewRestore: operation(z.strictObject({ runId: id }), async ({ runId }, parts) => {
-    const { change, ...shown } = await previewRestore(runId, parts)
-    const differences: readonly Difference[] = shown.differences
-    return { ...shown, differences, seen: digest([shown, change.expected]) }
+    const preview = await previewRestore(runId, parts)
+    return { ...shownRestore(preview), seen: digest([shownRestore(preview), preview.now.revision]) }
   }),
   restore: operation(z.strictObject({ runId: id, seen: id }), async ({ runId, seen }, parts) => {
     const preview = await previewRestore(runId, parts)
-    const { change, ...shown } = preview
-    if (digest([shown, change.expected]) !== seen) throw changed()
+    if (digest([shownRestore(preview), preview.now.revision]) !== seen) throw changed()
     return restoreBackup(preview, parts)
   }),
   leftOvers: operation(z.strictObject({ planId: id }), async ({ planId }, { store }) =>

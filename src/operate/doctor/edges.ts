@@ -163,7 +163,7 @@ async function examineReading(subject: string, { config, unread }: ExaminedEdge)
 
 /** Only a person knows what these lines are for, so nothing removes them but the command that is told here. */
 async function examineStray(subject: string, { edge, folder, binary, config }: ExaminedEdge): Promise<Finding> {
-  const found = await edge.stray().catch(reasonOf)
+  const found = await edge.list([]).then(({ stray }) => stray, reasonOf)
   if (typeof found === 'string')
     return warning(subject, `Its files of hosts cannot be read: ${found}`, `Check the permissions below ${folder}.`)
   const [first, ...more] = found

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Edge } from '../../edge/contract.ts'
+import type { Edge, Entry } from '../../edge/contract.ts'
+import { entryProof } from '../../edge/record/proof.ts'
 
 /** Does for a host without DNS what an apply does, with a backend of its own. */
 export async function serveTestEntry(edge: Edge, host: string): Promise<void> {
@@ -12,11 +13,14 @@ export async function serveTestEntry(edge: Edge, host: string): Promise<void> {
   try {
     const { port } = backend.address() as AddressInfo
     const proof = randomBytes(32).toString('hex')
-    const planId = `plan_${randomBytes(16).toString('hex')}`
-    const site = { host, planId, target: `http://127.0.0.1:${port}`, proof }
-    await change(edge, () => edge.filesFor(site))
+    const entry: Entry = {
+      ...{ host, plan: `plan_${randomBytes(16).toString('hex')}`, certificate: null },
+      targets: [{ scheme: 'http', address: '127.0.0.1', port }],
+      proof: entryProof(proof, host),
+    }
+    await change(edge, host, entry)
     const answer = await edge.ask({ host, path: '/', tls: false, proof })
-    await change(edge, () => edge.filesWithout(host))
+    await change(edge, host, 'absent')
     const isServed = answer.kind === 'answer' && answer.httpStatus === 200 && answer.entry === 'ours'
     if (!isServed) throw new Error(`The test entry was not served: ${notServed(answer)}.`)
   } finally {
@@ -24,14 +28,12 @@ export async function serveTestEntry(edge: Edge, host: string): Promise<void> {
   }
 }
 
-const change = (edge: Edge, filesOf: () => ReturnType<Edge['filesWithout']>): Promise<void> =>
-  edge.change({
-    async propose() {
-      const files = await filesOf()
-      return { files, expected: await edge.hashFiles(files.map(({ path }) => path)) }
-    },
-    assertHeld: () => undefined,
+async function change(edge: Edge, host: string, wanted: Entry | 'absent'): Promise<void> {
+  const [verdict] = await edge.change({
+    items: [{ host, fence: { host, epoch: 0, number: 0 }, expected: 'any', wanted }],
   })
+  if (verdict?.state === 'refused') throw verdict.fault
+}
 
 const notServed = (answer: Awaited<ReturnType<Edge['ask']>>): string => {
   if (answer.kind === 'no_answer') return answer.reason

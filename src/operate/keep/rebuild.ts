@@ -1,9 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import type { ZoneRecord } from '../../dns/contract.ts'
 import { sentenceOf } from '../../model/errors.ts'
 import type { Change, ExposureRequest, Plan, ProxyChange } from '../../model/exposure.ts'
 import type { ExposureOptions } from '../../model/options/grammar.ts'
-import { type ChosenCertificate, type FileHash, idInMark, type Receipt } from '../../model/receipt.ts'
+import { type ChosenCertificate, idInMark, type Receipt } from '../../model/receipt.ts'
 import { CONSOLE_ACTOR, epochAhead, type StepName } from '../../model/run.ts'
 
 /** An entry of Drawbridge as an edge has it. */
@@ -13,7 +13,15 @@ export interface FoundEntry {
   readonly edge: string
   /** Undefined for an entry that nobody can read: somebody edited it, or another version wrote it. */
   readonly record:
-    | ({ readonly planId: string; readonly tls: boolean } & Pick<ProxyChange, 'target' | 'furtherTargets' | 'options'>)
+    | ({
+        readonly planId: string
+        readonly tls: boolean
+        /** As a plan keeps it. */
+        readonly proof: string
+        readonly health: string | undefined
+        readonly owner: string | undefined
+        readonly note: string | undefined
+      } & Pick<ProxyChange, 'target' | 'furtherTargets' | 'options'>)
     | undefined
   /** The id of its pair on the edge. */
   readonly certificate: string | undefined
@@ -49,14 +57,8 @@ export interface RebuildParts {
   readonly resolve: (request: ExposureRequest) => Resolved
   /** The certificate with which an edge serves the host. */
   readonly certificateOf: (entry: FoundEntry) => Promise<ChosenCertificate | undefined>
-  /** The path that answers with 2xx. The path itself is on no edge. */
+  /** The path that answers with 2xx, for an entry of an earlier version, which does not tell it. */
   readonly healthOf: (entry: FoundEntry) => Promise<string>
-  /** The files of the plan on the edge of its entry, as they stand. */
-  readonly filesOf: (
-    plan: Plan,
-    entry: FoundEntry,
-    certificate: ChosenCertificate | undefined,
-  ) => Promise<readonly FileHash[]>
   readonly steps: (tls: boolean) => readonly StepName[]
   readonly now: () => number
 }
@@ -175,9 +177,11 @@ async function adopt(entry: FoundEntry, parts: RebuildParts, remembered: Remembe
   if (!named) throw new NotOurs('No zone of the configuration contains it.')
   const backend = parts.backendOf(record.target)
   if (!backend) throw new NotOurs(`No deployment target of the configuration has the address of ${record.target}.`)
-  const health = remembered.health ?? (await parts.healthOf(entry))
+  const { owner, note } = record
+  const known = remembered.health ?? record.health
+  const health = known ?? (await parts.healthOf(entry))
   const options = requestedOptions(record, parts)
-  const wanted = { ...named, ...backend, health, tls: record.tls, ...(options && { options }) }
+  const wanted = { ...named, ...backend, health, tls: record.tls, ...(options && { options }), owner, note }
   const { request, url, published, ttl } = parts.resolve(wanted)
   const { exposureId, records } = ownRecords(host, await parts.records(host), published)
   const certificate = record.tls ? await certificateFor(entry, parts) : undefined
@@ -194,15 +198,13 @@ async function adopt(entry: FoundEntry, parts: RebuildParts, remembered: Remembe
     createdAt,
     expiresAt: createdAt,
     createdBy: CONSOLE_ACTOR,
-    // The former secret is lost. The service writes the entries again with this one.
-    proof: randomBytes(32).toString('hex'),
+    proof: record.proof,
     exposureId,
   } as const
   const plan: Plan = { ...draft, digest: digestOf(draft) }
-  const files = await parts.filesOf(plan, entry, certificate)
-  const receipt: Receipt = { version: 2, files, records, ...(certificate && { certificate }) }
+  const receipt: Receipt = { version: 2, records, ...(certificate && { certificate }) }
   const guessed = [
-    ...(remembered.health === undefined ? (['health'] as const) : []),
+    ...(known === undefined ? (['health'] as const) : []),
     ...('expiresAt' in remembered ? [] : (['expiry'] as const)),
   ]
   return { host, plan, receipt, expiresAt: remembered.expiresAt, epoch, guessed }

@@ -1,12 +1,13 @@
 import type { CertificateInventory } from '../../certificates/contract.ts'
 import type { Edge, Handshake } from '../../edge/contract.ts'
+import { certificateId } from '../../edge/record/entry.ts'
 import { isCertificateName } from '../../model/dns-name.ts'
 import { type ChosenCertificate, coversHost } from '../../model/receipt.ts'
 import { chosen } from '../../runs/steps/certificate.ts'
 import type { FoundEntry } from './rebuild.ts'
 
 interface Sources {
-  readonly edge: Pick<Edge, 'certificateId' | 'handshake'>
+  readonly edge: Pick<Edge, 'handshake'>
   readonly inventory: Pick<CertificateInventory, 'covering' | 'withFingerprint'>
   readonly now: number
 }
@@ -20,11 +21,11 @@ export async function servedCertificate(
   { edge, inventory, now }: Sources,
 ): Promise<ChosenCertificate | undefined> {
   const covering = await inventory.covering(host, now)
-  if (covering && edge.certificateId(covering.fingerprint) === id)
+  if (covering && certificateId(covering.fingerprint) === id)
     return chosen(covering, covering.issued ? 'issued' : 'installed')
   const shown = await edge.handshake(host)
   if (shown.kind !== 'certificate' || !isFingerprint(shown.fingerprint)) return undefined
-  if (edge.certificateId(shown.fingerprint) !== id) return undefined
+  if (certificateId(shown.fingerprint) !== id) return undefined
   const installed = await inventory.withFingerprint(shown.fingerprint)
   if (!installed) return keptOnEdge(host, shown, now)
   return coversHost(installed.names, host) ? chosen(installed, installed.issued ? 'issued' : 'installed') : undefined

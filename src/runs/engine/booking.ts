@@ -1,24 +1,8 @@
-import {
-  type Afters,
-  coversHost,
-  type FileHash,
-  type Receipt,
-  receiptOf,
-  renewedReceipt,
-  rewrittenReceipt,
-} from '../../model/receipt.ts'
+import { type Afters, coversHost, type Receipt, receiptOf, renewedReceipt } from '../../model/receipt.ts'
 import { hostOfLease, type Run, type RunTask } from '../../model/run.ts'
 import type { Lease } from '../../store/ports/leases.ts'
 import type { StoreSession } from '../../store/ports/store.ts'
 import type { Ended, Ending } from './ending.ts'
-
-/**
- * Out of all files that a renewal placed: the files of a host after it, which are its former ones and those of the new certificate.
- * Called once for all hosts.
- */
-export type RenewedFiles = (
-  placed: readonly FileHash[],
-) => (host: string, former: readonly FileHash[]) => readonly FileHash[]
 
 /** A repair of the owner mark alone leaves everything else of the receipt as it was. */
 const repairedReceipt = ({ mark }: RunTask, afters: Afters, former: Receipt | undefined): Receipt =>
@@ -31,7 +15,6 @@ export async function bookExposures(
   ended: Ended,
   ending: Ending,
   leases: readonly Lease[],
-  renewedFiles: RenewedFiles,
   session: StoreSession,
 ): Promise<void> {
   const { plan, run, task, afters, at } = ended
@@ -63,8 +46,10 @@ export async function bookExposures(
       await session.setExposureReceipt(host, planId, repairedReceipt(task, afters, exposure?.receipt), fence)
       return
     case 'renew':
+      await bookMembers(ended, leases, session)
+      return
+    // It brings an edge into step with the store, which stays as it is.
     case 'converge':
-      await bookMembers(ended, leases, renewedFiles, session)
       return
     case 'remove':
     case 'accept':
@@ -81,40 +66,19 @@ export async function bookResolved({ planId }: Run, { resolves }: RunTask, sessi
   if (resolved && resolved.planId !== planId) await session.movePlan(resolved.planId, ['blocked'], 'rolled_back')
 }
 
-/** `entry`: what a converge wrote on the Primary. Without it the Secondary has caught up. Undefined: the receipt stays. */
-function convergedReceipt(
-  receipt: Receipt,
-  entry: readonly FileHash[] | undefined,
-  former: string | undefined,
-): Receipt | undefined {
-  if (entry) return rewrittenReceipt(receipt, entry, former)
-  const { formerTexts, ...kept } = receipt
-  return formerTexts && kept
-}
-
 /** How many receipts are made before they are written, and others get the event loop. */
 const BOOKED_AT_ONCE = 200
 
-/** Writes the receipts of all hosts that a renewal or a converge has changed. */
-async function bookMembers(
-  { run, afters, members }: Ended,
-  leases: readonly Lease[],
-  renewedFiles: RenewedFiles,
-  session: StoreSession,
-): Promise<void> {
+/** Writes the receipts of all hosts that a renewal has changed. */
+async function bookMembers({ afters, members }: Ended, leases: readonly Lease[], session: StoreSession): Promise<void> {
   const fences = new Map(leases.map(({ name, fence }) => [hostOfLease(name), fence]))
-  const filesAfter = renewedFiles(afters.proxy?.files ?? [])
-  const receiptAfter = (host: string, receipt: Receipt): Receipt | undefined => {
-    const entry = afters.proxy?.entries?.[host]
-    if (run.action === 'converge') return convergedReceipt(receipt, entry, afters.proxy?.formerTexts?.[host])
-    if (!coversHost(afters.certificate?.names ?? [], host)) return undefined
-    return renewedReceipt(receipt, filesAfter(host, receipt.files), afters)
-  }
   for (let from = 0; from < members.length; from += BOOKED_AT_ONCE) {
     const changed = members.slice(from, from + BOOKED_AT_ONCE).flatMap(({ host, planId, receipt: former }) => {
       const fence = fences.get(host)
-      const receipt = former && receiptAfter(host, former)
-      return receipt && fence !== undefined ? [{ host, planId, fence, receipt }] : []
+      const isCovered = coversHost(afters.certificate?.names ?? [], host)
+      return former && isCovered && fence !== undefined
+        ? [{ host, planId, fence, receipt: renewedReceipt(former, afters) }]
+        : []
     })
     await session.setExposureReceipts(changed)
   }

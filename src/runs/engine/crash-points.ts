@@ -20,9 +20,7 @@ export const CRASH_POINTS: readonly string[] = [
   ...Object.entries(STEPS_OF).flatMap(([action, steps]) => [
     ...EDGES.map((moment) => `${action} run ${moment}`),
     ...steps.flatMap((step) =>
-      [...FORWARD, ...(step === 'tidy' ? [] : BACKWARD), ...(INSIDE[step] ?? [])].map(
-        (moment) => `${action} ${step} ${moment}`,
-      ),
+      [...FORWARD, ...BACKWARD, ...(INSIDE[step] ?? [])].map((moment) => `${action} ${step} ${moment}`),
     ),
   ]),
 ]

@@ -13,7 +13,6 @@ export const STEP_LIMITS_SECONDS: Readonly<Record<StepName, number>> = {
   'proxy-tls': 300,
   dns: 90,
   verify: 90,
-  tidy: 300,
 }
 
 /** A renewal reads the certificate of each of its hosts by a handshake, so its verification may take longer with each. */

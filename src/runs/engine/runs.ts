@@ -16,7 +16,7 @@ import type { Log } from '../../runtime/log.ts'
 import type { Lease } from '../../store/ports/leases.ts'
 import { StaleFence } from '../../store/ports/runs.ts'
 import type { Store } from '../../store/ports/store.ts'
-import { bookExposures, bookResolved, type RenewedFiles } from './booking.ts'
+import { bookExposures, bookResolved } from './booking.ts'
 import type { CrashPoint } from './crash-points.ts'
 import {
   auditActionOf,
@@ -50,7 +50,6 @@ export interface RunsParts {
    * anything that an edge says counts. Rejects if an edge that decides cannot be told.
    */
   readonly raiseFences: (fences: RunGuard['fences']) => Promise<void>
-  readonly renewedFiles: RenewedFiles
   readonly instance: string
   /** The lease of a run lives this long after its last renewal. Then another instance may take the run over. */
   readonly leaseMs: number
@@ -268,7 +267,7 @@ export class Runs {
 
   /** Stores everything that the end of a run changes, in one transaction. */
   async #book(ended: Ended, leases: readonly Lease[]): Promise<JournalEntry | undefined> {
-    const { store, trail, renewedFiles } = this.#parts
+    const { store, trail } = this.#parts
     const { plan, run, task, outcome, at } = ended
     const { planId, host, action, fence, runId } = run
     const ending = endingOf(action, outcome, task)
@@ -279,7 +278,7 @@ export class Runs {
       const last = await session.appendJournal({ runId, at, step: 'run', mark: 'done', image }, fence)
       if (ending.plan) await session.movePlan(planId, ['applied', 'applying', 'removing', 'blocked'], ending.plan)
       if (ending.run === 'succeeded') await bookResolved(run, task, session)
-      await bookExposures(ended, ending, leases, renewedFiles, session)
+      await bookExposures(ended, ending, leases, session)
       // A blocked run keeps its claims: nobody changes its hosts until it is resolved.
       if (ending.run !== 'blocked')
         await session.passClaims(runId, ending.run === 'rolled_back' ? task.resolves : undefined)

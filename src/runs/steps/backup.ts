@@ -1,6 +1,8 @@
-import type { Edge, FileHash } from '../../edge/contract.ts'
+import type { Edge } from '../../edge/contract.ts'
+import type { ChosenCertificate } from '../../model/receipt.ts'
 import type { BackupShelf } from '../backup-shelf.ts'
-import { type Step, StepFault } from '../engine/step.ts'
+import type { Step } from '../engine/step.ts'
+import { editedSince, hostOn } from './listed-host.ts'
 
 interface BackupParts {
   readonly runId: string
@@ -8,36 +10,33 @@ interface BackupParts {
   readonly edge: Edge
   readonly assertSound: () => Promise<void>
   readonly shelf: BackupShelf
-  /** The paths that the run may change. */
-  readonly touched: () => Promise<readonly string[]>
-  /** Files that must be as they were applied. */
-  readonly applied: readonly FileHash[]
+  /** The certificate of the host before the run. */
+  readonly certificate: ChosenCertificate | undefined
+  /** The host must be as it was applied. */
+  readonly isIntact: boolean
 }
 
 export interface BackupStep extends Step<'backup', null> {
-  /** Starts to copy the files before the step runs, in parallel with earlier steps. */
+  /** Starts to keep the entry before the step runs, in parallel with earlier steps. */
   begin(): void
-  /** Removes a copy that was started, unless the step took it over. */
+  /** Removes a backup that was started, unless the step took it over. */
   abandon(): Promise<void>
 }
 
 /**
- * Copies the files that the run will change, with their hashes. The edge's configuration must be valid, and the applied files
- * must be unchanged: a file that was edited outside Drawbridge is not touched.
+ * Keeps the entry that the run will change, and the number of the generation in which it stands. The edge's configuration must be valid,
+ * and the host must be unedited: what was changed outside Drawbridge is not touched.
  */
-export function backupStep({ runId, host, edge, assertSound, shelf, touched, applied }: BackupParts): BackupStep {
+export function backupStep({ runId, host, edge, assertSound, shelf, certificate, isIntact }: BackupParts): BackupStep {
   const keep = async () => {
-    const files = await edge.read(await touched())
-    return shelf.keep({ runId, host, server: edge.server }, files)
+    const { number, hosts } = await edge.list([host])
+    const about = { runId, host, server: edge.server, generation: number, entry: hosts[0]?.entry ?? null }
+    return shelf.keep({ ...about, ...(certificate && { certificate }) })
   }
   const assertUnedited = async () => {
-    const now = await edge.hashFiles(applied.map(({ path }) => path))
-    const edited = applied.filter(({ path, hash }) => now.some((file) => file.path === path && file.hash !== hash))
-    if (edited.length === 0) return
-    const paths = edited.map(({ path }) => path).join(', ')
-    throw new StepFault(`${paths} was changed outside Drawbridge since it was applied. Restore it, then try again.`, {
-      untouched: true,
-    })
+    if (!isIntact) return
+    const listed = await hostOn(edge, host)
+    if (listed.drift.some(({ found }) => found !== 'missing')) throw editedSince(listed, edge)
   }
   /** A file that is still being written cannot be removed, so this waits. A run that changed nothing keeps no backup. */
   const discardWritten = async (written: Promise<unknown>) => {
@@ -55,9 +54,11 @@ export function backupStep({ runId, host, edge, assertSound, shelf, touched, app
         await discardWritten(kept)
         throw fault
       })
-      return manifest
+      // The journal never holds a secret.
+      const { entry: _secret, ...told } = manifest
+      return told
     },
-    // Undone last: by now every file is as it was. A backup that cannot be removed does not block the host.
+    // Undone last: by now every host is as it was. A backup that cannot be removed does not block the host.
     undo: () => shelf.discard(runId).catch(() => undefined),
     begin() {
       ahead = keep()

@@ -1,11 +1,10 @@
 import type { CertificateIssuer, ChallengeResponder, InstalledCertificate } from '../../certificates/contract.ts'
 import { isRefused } from '../../dns/contract.ts'
-import type { Edge, EdgeFile, FileHash, Site } from '../../edge/contract.ts'
+import type { Edge } from '../../edge/contract.ts'
 import type { ChosenCertificate } from '../../model/receipt.ts'
-import type { LeaseGuard } from '../../model/run.ts'
+import type { LeaseGuard, RunGuard } from '../../model/run.ts'
 import type { Note, Step } from '../engine/step.ts'
-import { hashIn, hashOf } from '../file-hash.ts'
-import type { ProxyParts } from './proxy.ts'
+import { fenceOf, guardOf } from './proxy.ts'
 
 export interface CertificateParts {
   /** The installed certificate to use, if there is one. */
@@ -107,35 +106,17 @@ function noting(
   }
 }
 
-interface ResponderParts {
-  readonly edge: Edge
-  readonly guard: ProxyParts['guard']
-  /** The files with the challenge or, for undefined, without one. */
-  readonly rendered: (challenges: Site['challenges']) => Promise<readonly EdgeFile[]>
-  /** Hashes that an earlier version may have written for the files without a challenge. */
-  readonly written?: readonly FileHash[]
-}
-
-/**
- * http-01: the edge answers the authority beside its service of the host. A file is replaced only if Drawbridge wrote it,
- * with the challenge or without. A missing file holds no challenge.
- */
-export function edgeResponder({ edge, guard, rendered, written = [] }: ResponderParts): ChallengeResponder {
-  const publish = (wanted: Site['challenges'], shown: Site['challenges']): Promise<void> =>
-    edge.change({
-      ...guard,
-      propose: async () => {
-        const ours = await Promise.all([rendered(undefined), rendered(shown)])
-        return { files: await rendered(wanted), expected: [...written, ...ours.flat().map(hashOf)] }
-      },
-    })
-  return {
-    type: 'http-01',
-    present: (_host, token, keyAuthorization) => publish({ [token]: keyAuthorization }, undefined),
-    withdraw: async (_host, token, keyAuthorization) => {
-      const files = (await rendered(undefined)).filter(({ content }) => content !== null)
-      const now = await edge.hashFiles(files.map(({ path }) => path))
-      if (files.some(({ path }) => hashIn(now, path) !== null)) await publish(undefined, { [token]: keyAuthorization })
-    },
-  }
-}
+/** http-01: the edge answers the authority beside its service of the host. */
+export const edgeResponder = (edge: Edge, guard: RunGuard): ChallengeResponder => ({
+  type: 'http-01',
+  present: (host, token, answer) =>
+    edge.challenge(
+      { host, fence: fenceOf(guard.fences, host), token, answer },
+      { ...guardOf(guard), signal: guard.signal },
+    ),
+  withdraw: (host, token) =>
+    edge.challenge(
+      { host, fence: fenceOf(guard.fences, host), token, answer: null },
+      { ...guardOf(guard), signal: guard.signal },
+    ),
+})

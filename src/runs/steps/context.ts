@@ -5,10 +5,11 @@ import type {
   ChallengeType,
 } from '../../certificates/contract.ts'
 import { type DnsProvider, type LeasedProvider, leased, type ZoneRecord } from '../../dns/contract.ts'
-import type { Edge, EdgeFile, SiteCertificate } from '../../edge/contract.ts'
+import type { Edge, Entry, Pair } from '../../edge/contract.ts'
+import { certificateId } from '../../edge/record/entry.ts'
 import { Problem } from '../../model/errors.ts'
-import type { Plan, ProxyChange } from '../../model/exposure.ts'
-import { type Afters, type ChosenCertificate, type EdgeVerdict, type Receipt, recordsOf } from '../../model/receipt.ts'
+import type { Plan } from '../../model/exposure.ts'
+import { type ChosenCertificate, type EdgeVerdict, type Receipt, recordsOf } from '../../model/receipt.ts'
 import type { Run, RunAction, RunGuard, RunTask, StepName } from '../../model/run.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import type { BackupShelf } from '../backup-shelf.ts'
@@ -17,6 +18,7 @@ import type { CrashPoint } from '../engine/crash-points.ts'
 import type { EdgeLock } from '../engine/edge-lock.ts'
 import { recordsToClaim } from '../marks.ts'
 import { type BackupStep, backupStep } from './backup.ts'
+import { entryOf } from './entry-of.ts'
 import type { ProxyParts } from './proxy.ts'
 import { certificateJudge, type Member } from './renew.ts'
 import { SecondaryWork } from './secondary.ts'
@@ -41,17 +43,14 @@ export interface StepParts {
   ) => Promise<readonly ZoneRecord[] | 'unknown'>
   readonly inventory: CertificateInventory
   readonly issuer: CertificateIssuer
-  readonly loadPair: (chosen: CertificateFiles) => Promise<SiteCertificate>
+  /** Undefined: only edges have the pair. */
+  readonly loadPair: (chosen: CertificateFiles) => Promise<Pair | undefined>
   readonly challenge: ChallengeType
   /** The names to order if no installed certificate covers the host. */
   readonly certificateNames: (zone: string, host: string) => readonly string[]
   readonly dnsResponder: (zone: string, provider: LeasedProvider) => ChallengeResponder
   readonly recheck: (plan: Plan) => Promise<unknown>
   readonly findPlan: (planId: string) => Promise<Plan | undefined>
-  /** Whether a renewal other than this run is unfinished. */
-  readonly renewsElsewhere: (runId: string) => Promise<boolean>
-  /** Whether no run but this one is unfinished or blocked. */
-  readonly isAlone: (runId: string) => Promise<boolean>
   readonly crashPoint: CrashPoint
   readonly clock: Clock
 }
@@ -86,24 +85,16 @@ export interface StepContext extends RunSubject {
   readonly proxy: ProxyParts
   readonly judge: EdgeJudge
   readonly backup: BackupStep
-  /** The files of the host without a certificate. */
-  readonly plainFiles: (edge: Edge) => Promise<readonly EdgeFile[]>
-  /** The files of the host with the certificate that an earlier step chose. */
-  readonly secureFiles: (edge: Edge, afters: Afters) => Promise<readonly EdgeFile[]>
-  /** The removal of the host's files. */
-  readonly goneFiles: (edge: Edge) => Promise<readonly EdgeFile[]>
-  /** The files of the exposure as its receipt says. */
-  readonly formerFiles: (edge: Edge) => Promise<readonly EdgeFile[]>
-  /** The pair of a certificate. Its files are read once per run. */
-  readonly pairOf: (certificate: CertificateFiles) => Promise<SiteCertificate>
-  /** The Primary's files as they were before the run. */
-  readonly backedUp: (afters: Afters) => Promise<readonly EdgeFile[]>
+  /** Gives the edge the certificate of a host, if it does not have it. Resolves with its id. */
+  readonly give: (edge: Edge, certificate: ChosenCertificate) => Promise<string>
+  /** What the edge shall do for a plan, whose certificate it then has. */
+  readonly entryFor: (edge: Edge, plan: Plan, certificate: ChosenCertificate | undefined) => Promise<Entry>
   /** The Primary's answer, where it was asked while the DNS name was claimed. */
   readonly first: { answer?: Promise<EdgeVerdict> }
 }
 
 export function contextOf(given: StepParts, subject: RunSubject): StepContext {
-  const { plan, run, receipt, former, guard } = subject
+  const { plan, run, receipt, guard } = subject
   const { zone, health, tls } = plan.request
   const { primary: unlimited, provider: unguarded } = assertEquipped(given, zone)
   const primary = limitedEdge(unlimited, guard)
@@ -114,14 +105,8 @@ export function contextOf(given: StepParts, subject: RunSubject): StepContext {
     run.action === 'renew'
       ? certificateJudge(subject.members, primary, parts.clock)
       : edgeJudge({ host, health, tls, proof, options: plan.request.options })
-  const pairOf = pairCache(parts.loadPair)
   const proxy = proxyOf(parts, subject, primary, judge)
-  const filesOf = async (edge: Edge, of: Plan, certificate: ChosenCertificate | undefined) =>
-    keepingPair(
-      subject,
-      edge,
-      await edge.filesFor({ ...siteOf(of), certificate: certificate && (await pairOf(certificate)) }),
-    )
+  const give = giver(parts.loadPair)
   return {
     ...subject,
     parts,
@@ -145,26 +130,22 @@ export function contextOf(given: StepParts, subject: RunSubject): StepContext {
       assertSound: async () => {
         if (run.action === 'remove' || (KEEPS_EDITS.includes(run.action) && issues(plan))) await primary.assertValid()
         // The DNS name would be gone before the edge says that the host belongs to another store.
-        if (run.action === 'remove') await primary.raiseFence(guard.fences)
+        if (run.action === 'remove')
+          await primary.change({
+            items: guard.fences.map((fence) => ({ host: fence.host, fence, expected: 'any', wanted: 'same' })),
+          })
       },
       shelf: parts.shelf,
-      touched: () => pathsTouched(subject, primary),
-      applied: KEEPS_EDITS.includes(run.action) || subject.task.intact ? (receipt?.files ?? []) : [],
+      certificate: receipt?.certificate,
+      isIntact: KEEPS_EDITS.includes(run.action) || (subject.task.intact ?? false),
     }),
-    plainFiles: (edge) => filesOf(edge, plan, undefined),
-    secureFiles: (edge, { certificate }) => filesOf(edge, plan, certificate),
-    goneFiles: (edge) => goneFiles(subject, edge),
-    formerFiles: (edge) => filesOf(edge, former ?? plan, receipt?.certificate),
-    pairOf,
-    backedUp: (afters) => fromBackup(parts.shelf, run.runId, afters),
+    give,
+    entryFor: async (edge, of, certificate) => {
+      if (certificate) await give(edge, certificate)
+      return entryOf(of, certificate)
+    },
     first: {},
   }
-}
-
-/** The backup of this run, or of the run that this one resolves. Empty if another instance keeps it. */
-async function fromBackup(shelf: BackupShelf, runId: string, afters: Afters): Promise<readonly EdgeFile[]> {
-  const kept = afters.backup?.runId ?? runId
-  return (await shelf.list()).some((manifest) => manifest.runId === kept) ? shelf.load(kept) : []
 }
 
 /** Actions after which the edges serve the host as the plan says. */
@@ -172,30 +153,6 @@ const SERVES: readonly RunAction[] = ['apply', 'update', 'repair', 'renew']
 
 /** Actions that refuse a file that was edited since it was applied. The others look at each file themselves. */
 const KEEPS_EDITS: readonly RunAction[] = ['apply', 'update', 'remove']
-
-/** The Primary's files that a run may change. */
-async function pathsTouched(subject: RunSubject, edge: Edge): Promise<readonly string[]> {
-  const { run, members, receipt } = subject
-  const applied = run.action === 'renew' ? members.flatMap((member) => member.receipt.files) : (receipt?.files ?? [])
-  const paths = applied.map(({ path }) => path)
-  if (run.action === 'renew') return [...new Set(paths.filter((path) => edge.isCertificateFile(path)))]
-  return [...new Set([...paths, ...(await goneFiles(subject, edge)).map(({ path }) => path)])]
-}
-
-const goneFiles = async (subject: RunSubject, edge: Edge): Promise<readonly EdgeFile[]> =>
-  keepingPair(subject, edge, await edge.filesWithout(subject.plan.host))
-
-/** Leaves out the removal of a pair that only edges have: no undo could put it back. A converge removes it when no host uses it. */
-function keepingPair(
-  { plan: { host }, receipt }: RunSubject,
-  edge: Edge,
-  files: readonly EdgeFile[],
-): readonly EdgeFile[] {
-  const { certificate } = receipt ?? {}
-  if (!certificate?.pairOnEdge) return files
-  const { path: entry } = edge.certificateEntry(host, certificate.fingerprint)
-  return files.filter(({ path, content }) => content !== null || path === entry || !edge.isCertificateFile(path))
-}
 
 /** How the proxy steps of one run work on both edges. */
 function proxyOf(
@@ -213,34 +170,35 @@ function proxyOf(
   }
 }
 
-export const siteOf = ({ host, planId, proof, changes }: Plan) => {
-  const proxy = changes.find((change): change is ProxyChange => change.kind === 'proxy')
-  const { target = '', furtherTargets, options } = proxy ?? {}
-  return { host, planId, proof, target, ...(furtherTargets && { furtherTargets }), ...(options && { options }) }
-}
-
 /** Every wait of the edge ends with the limit of the step that began it. */
 const limitedEdge = (edge: Edge, guard: RunGuard): Edge => ({
   ...edge,
   assertValid: () => edge.assertValid(guard.signal),
-  change: (proposal) => edge.change({ ...proposal, heldForMs: () => guard.leftMs }),
-  tryOut: (files) => edge.tryOut(files, guard.signal),
   ask: (question) => edge.ask(question, guard.signal),
   foreignListeners: (question) => edge.foreignListeners(question, guard.signal),
   handshake: (host) => edge.handshake(host, guard.signal),
 })
 
 /** Whether the plan orders a certificate. */
-export const issues = ({ changes }: Plan): boolean =>
+const issues = ({ changes }: Plan): boolean =>
   changes.some((change) => change.kind === 'certificate' && change.action === 'issue')
 
-/** Reads the files of each certificate once per run. */
-function pairCache(loadPair: StepParts['loadPair']): StepParts['loadPair'] {
-  const pairs = new Map<string, Promise<SiteCertificate>>()
-  return (chosen) => {
-    const pair = pairs.get(chosen.fingerprint) ?? loadPair(chosen)
-    pairs.set(chosen.fingerprint, pair)
-    return pair
+/** Each edge is given each certificate once in a run. */
+function giver(loadPair: StepParts['loadPair']): StepContext['give'] {
+  const given = new Map<string, Promise<string>>()
+  const giveOnce = async (edge: Edge, certificate: ChosenCertificate) => {
+    const id = certificateId(certificate.fingerprint)
+    if (await edge.hasCertificate(id)) return id
+    const pair = await loadPair(certificate)
+    // Only other edges have the pair. The change says that this one does not.
+    return pair ? edge.certificate(pair) : id
+  }
+  return (edge, certificate) => {
+    const key = `${edge.server} ${certificate.fingerprint}`
+    const giving = given.get(key) ?? giveOnce(edge, certificate)
+    given.set(key, giving)
+    giving.catch(() => given.delete(key))
+    return giving
   }
 }
 

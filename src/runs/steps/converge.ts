@@ -1,100 +1,72 @@
-import type { Edge, EdgeFile, SiteCertificate, StandingEntry } from '../../edge/contract.ts'
+import type { Edge, EdgePoint, ListedHost } from '../../edge/contract.ts'
 import type { Plan } from '../../model/exposure.ts'
-import type { ChosenCertificate, FileHash } from '../../model/receipt.ts'
 import type { RunGuard } from '../../model/run.ts'
 import type { Step } from '../engine/step.ts'
-import { hashOf } from '../file-hash.ts'
-import { siteOf } from './context.ts'
-import { digestsOn, isEditedEntry } from './entry-digest.ts'
+import type { StepContext } from './context.ts'
+import { fenceOf, guardOf } from './proxy.ts'
 import type { Member } from './renew.ts'
 
 interface ConvergeParts {
   readonly edge: Edge
-  readonly isPrimary: boolean
   readonly members: readonly Member[]
   /** The hosts that go, as far as nobody else changes them. Undefined: those of the run that have no exposure. */
   readonly removes: readonly string[] | undefined
   /** The plans of their entries. Undefined: whatever stands there. */
   readonly removedPlans: Readonly<Record<string, string>> | undefined
   readonly guard: RunGuard
-  /** Whether no other run may have to put back what it changed. */
-  readonly isAlone: () => Promise<boolean>
   readonly findPlan: (planId: string) => Promise<Plan | undefined>
-  readonly pairOf: (certificate: ChosenCertificate) => Promise<SiteCertificate>
-  readonly reached: (point: Parameters<NonNullable<Parameters<Edge['change']>[0]['reached']>>[0]) => void
+  readonly entryFor: StepContext['entryFor']
+  readonly reached: (point: EdgePoint) => void
 }
 
 /**
  * Brings the hosts of the run into step on one edge, in one generation: those with an exposure as the store says, the others off
- * the edge. A run without hosts takes off the pairs that no host uses. Nothing is undone: an edge that refuses stays as it is, and what a crash interrupted is done again.
+ * the edge. What somebody has edited there stays. Nothing is undone: an edge that refuses stays as it is, and what a crash interrupted
+ * is done again.
  */
-export function convergeStep({
-  edge,
-  isPrimary,
-  members,
-  removes,
-  removedPlans,
-  guard,
-  isAlone,
-  findPlan,
-  pairOf,
-  reached,
-}: ConvergeParts): Step<'proxy', null> {
-  const filesOf = async (member: Member, entry: StandingEntry | undefined): Promise<readonly EdgeFile[]> => {
-    const { host, planId, receipt } = member
+export function convergeStep(parts: ConvergeParts): Step<'proxy', null> {
+  const { edge, members, removes, removedPlans, guard, findPlan, entryFor, reached } = parts
+  const removed = (exposed: ReadonlySet<string>) =>
+    guard.fences.map(({ host }) => host).filter((host) => !exposed.has(host) && (removes?.includes(host) ?? true))
+  const wishOf = async ({ host, planId, receipt }: Member) => {
     const plan = await findPlan(planId)
-    if (!plan) return []
-    const pair = receipt.certificate && (await pairOf(receipt.certificate))
-    if (!isPrimary && entry && (await isEditedEntry(edge, entry, receipt, findPlan)))
-      return pair && entry.planId === planId ? edge.certificateFiles(host, pair) : []
-    return edge.filesFor({ ...siteOf(plan), certificate: pair })
+    // Without its secret nobody can tell whether the edge serves it.
+    if (plan?.proof === undefined) return []
+    const wanted = await entryFor(edge, plan, plan.request.tls ? receipt.certificate : undefined)
+    return [{ host, fence: fenceOf(guard.fences, host), expected: 'any' as const, wanted }]
   }
   return {
     name: 'proxy',
     before: async () => null,
     do: async () => {
-      const entries: Record<string, readonly FileHash[]> = {}
-      const formerTexts: Record<string, string> = {}
-      await edge.change({
-        ...guard,
-        reached,
-        propose: async () => {
-          const exposed = new Set(members.map(({ host }) => host))
-          const orphans = guard.fences
-            .map(({ host }) => host)
-            .filter((host) => !exposed.has(host) && (removes?.includes(host) ?? true))
-          const standing = new Map((await edge.list()).map((entry) => [entry.host, entry]))
-          // What another plan has put there since it was found stays.
-          const named = orphans.filter((host) => !removedPlans || standing.get(host)?.planId === removedPlans[host])
-          const files: EdgeFile[] = (await Promise.all(named.map((host) => edge.filesWithout(host)))).flat()
-          if (members.length + orphans.length === 0 && (await isAlone()))
-            files.push(...(await edge.unusedCertificates()))
-          for (const member of members) {
-            const former = isPrimary ? await formerText(edge, member, findPlan) : undefined
-            if (former !== undefined) formerTexts[member.host] = former
-            const own = await filesOf(member, standing.get(member.host))
-            entries[member.host] = own.map(hashOf)
-            files.push(...own)
-          }
-          const wanted = [...new Map(files.map((file) => [file.path, file])).values()]
-          return { files: wanted, expected: await edge.hashFiles(wanted.map(({ path }) => path)) }
-        },
-      })
-      // Receipts tell of the Primary's files.
-      return isPrimary ? { files: [], entries, formerTexts } : { files: [] }
+      const orphans = removed(new Set(members.map(({ host }) => host)))
+      const standing = orphans.length === 0 ? [] : (await edge.list(orphans)).hosts
+      // What another plan has put there since it was found stays.
+      const isNamed = ({ host, entry }: ListedHost) => !removedPlans || entry?.plan === removedPlans[host]
+      const gone = standing.flatMap((one) =>
+        one.revision === null || !isNamed(one)
+          ? []
+          : [
+              {
+                ...{ host: one.host, fence: fenceOf(guard.fences, one.host), mend: true },
+                expected: { revision: one.revision },
+                wanted: 'absent' as const,
+              },
+            ],
+      )
+      const wishes = (await Promise.all(members.map(wishOf))).flat()
+      const items = [...gone, ...wishes]
+      if (items.length === 0) return { generation: 0 }
+      const verdicts = await edge.change(
+        { run: guard.run, items },
+        { ...guardOf(guard), reached, signal: guard.signal },
+      )
+      // An edit is drift, and no reason to leave the other hosts out of step.
+      for (const verdict of verdicts)
+        if (verdict.state === 'refused' && verdict.fault.kind !== 'changed_elsewhere') throw verdict.fault
+      const [first] = verdicts.flatMap((one) => (one.state === 'serving' ? [one.generation] : []))
+      return { generation: first ?? 0 }
     },
     undo: async () => undefined,
   }
-}
-
-/** What the Primary had until now, if that is not what it gets. */
-async function formerText(
-  edge: Edge,
-  { planId, receipt }: Member,
-  findPlan: ConvergeParts['findPlan'],
-): Promise<string | undefined> {
-  const plan = await findPlan(planId)
-  if (!plan) return undefined
-  const { standing, rendered } = await digestsOn(edge, plan, receipt)
-  return standing === rendered ? undefined : standing
 }

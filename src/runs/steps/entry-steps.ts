@@ -1,103 +1,119 @@
-import { type Edge, EdgeFault, type EdgeFile } from '../../edge/contract.ts'
+import { type Edge, EdgeFault, type ListedHost } from '../../edge/contract.ts'
 import type { Plan } from '../../model/exposure.ts'
 import { type Step, StepFault } from '../engine/step.ts'
-import { hashOf } from '../file-hash.ts'
 import type { StepContext } from './context.ts'
-import { absent, type ProxyTarget, proxyStep } from './proxy.ts'
+import { editedSince, hostOn } from './listed-host.ts'
+import { type ProxyStep, type ProxyTarget, proxyStep, type Wish } from './proxy.ts'
 
 /** Whether the entry is written without TLS first, because the certificate is ordered through it. */
 export const servesPlainFirst = ({ names }: StepContext): boolean => names.includes('proxy-tls')
 
 /** Makes the edges serve a host that they do not serve yet. */
-export function serveStep(context: StepContext): ReturnType<typeof proxyStep> {
-  const { plan, proxy, plainFiles, secureFiles } = context
-  const entry = servesPlainFirst(context) ? plainFiles : secureFiles
-  const serve = proxyStep(proxy, {
-    name: 'proxy',
-    ours: async () => [],
-    wanted: async (edge, afters) => [...(await entry(edge, afters)), ...(await takenOut(edge, context))],
-    former: async () => [],
-    isRestored: async (edge) => !(await serves(edge, plan)),
-  })
-  if (!plan.request.adopt) return serve
+export function serveStep(context: StepContext): Step {
+  const { plan, proxy, primary } = context
+  const { host } = plan
+  const { adopt } = plan.request
+  const takesOver = (edge: Edge) => adopt && { plan: plan.planId, ...(edge === primary && { text: adopt.text }) }
+  return adopting(
+    context,
+    proxyStep(proxy, {
+      name: 'proxy',
+      hosts: [host],
+      ...(adopt && { takesOver: { plan: plan.planId } }),
+      isRestored: async (edge) => (await hostOn(edge, host)).revision === null && !(await serves(edge, plan)),
+      wishes: async (edge, afters) => [
+        {
+          host,
+          expected: 'absent',
+          wanted: await context.entryFor(edge, plan, servesPlainFirst(context) ? undefined : afters.certificate),
+          ...(adopt && { takesOver: takesOver(edge) }),
+        },
+      ],
+    }),
+  )
+}
+
+/** A site that cannot be taken out now could be when the plan was made. */
+function adopting({ plan }: StepContext, step: Step): Step {
+  if (!plan.request.adopt) return step
   return {
-    ...serve,
-    do: async (...given) => {
-      const { files } = await serve.do(...given)
-      // The receipt says what a removal removes. The record of the site stays: it is the backup of its files.
-      const records = (await takenOut(context.primary, context)).map(({ path }) => path)
-      return { files: files.filter(({ path }) => !records.includes(path)) }
-    },
+    ...step,
+    do: (...given) =>
+      step.do(...given).catch((error: unknown) => {
+        const fault = error instanceof StepFault ? error.cause : error
+        if (!(fault instanceof EdgeFault) || !['changed_meanwhile', 'change_invalid'].includes(fault.kind)) throw error
+        throw new StepFault(fault.message, { untouched: true, code: 'plan_stale', cause: fault })
+      }),
   }
 }
 
-/** What takes the hand-written site of the host out of its files. The Primary's must be the one that the plan has seen. */
-export async function takenOut(edge: Edge, { plan, primary }: StepContext): Promise<readonly EdgeFile[]> {
-  const { adopt } = plan.request
-  if (!adopt) return []
-  return edge.takenOut(plan.host, plan.planId, edge === primary ? adopt.text : undefined).catch((error: unknown) => {
-    // A site that cannot be taken out now could be when the plan was made.
-    if (!(error instanceof EdgeFault) || !['changed_meanwhile', 'change_invalid'].includes(error.kind)) throw error
-    throw new StepFault(error.message, { untouched: true, code: 'plan_stale', cause: error })
-  })
-}
-
 /** http-01: adds TLS to a host that is served without it. */
-export function secureStep({ proxy, plainFiles, secureFiles }: StepContext): Step {
+export function secureStep({ plan, proxy, entryFor }: StepContext): Step {
   return proxyStep(proxy, {
     name: 'proxy-tls',
-    ours: async (edge) => (await plainFiles(edge)).map(hashOf),
-    wanted: secureFiles,
-    former: plainFiles,
-    isRestored: async () => false,
+    hosts: [plan.host],
+    wishes: async (edge, { certificate }) => [
+      { host: plan.host, expected: 'any', wanted: await entryFor(edge, plan, certificate) },
+    ],
+    // The name in DNS goes after this, and leads to the host until then.
+    undone: async (edge) => {
+      const { entry } = await hostOn(edge, plan.host)
+      return entry?.plan === plan.planId
+        ? [{ host: plan.host, expected: 'any', wanted: await entryFor(edge, plan, undefined) }]
+        : []
+    },
   })
 }
 
 /** Changes the entry of a host that the edges serve, in one reload: every request meets the former entry or the new one. */
-export function changeStep(context: StepContext): Step {
-  const { primary, proxy, receipt, former, plan, secureFiles } = context
+export function changeStep({ plan, former, proxy, primary, entryFor }: StepContext): Step {
+  const { host, planId } = plan
   return proxyStep(proxy, {
     name: 'proxy',
-    ours: async (edge) => (edge === primary ? receipt?.files : undefined),
-    wanted: secureFiles,
-    former: standingBefore(context),
-    // A former plan of the first version has no proof, so its own answer cannot tell it from the new entry.
-    isRestored: async (edge) => !(await serves(edge, plan)) && serves(edge, former ?? plan),
+    hosts: [host],
+    isRestored: async (edge) =>
+      (await hostOn(edge, host)).entry?.plan === former?.planId &&
+      !(await serves(edge, plan)) &&
+      serves(edge, former ?? plan),
+    wishes: async (edge, { certificate }) => {
+      const listed = await hostOn(edge, host)
+      // On the Secondary it may be any entry that it missed to change.
+      if (edge === primary) assertOfPlan(listed, [planId, former?.planId], edge)
+      return [{ host, expected: expectedOf(listed), wanted: await entryFor(edge, plan, certificate) }]
+    },
   })
 }
 
 /** Removes the entry of the host from the edges. */
-export function takeAwayStep(context: StepContext): Step {
-  const { plan, receipt, primary, proxy, goneFiles } = context
-  // After a crash in the middle of a removal only the receipt knows all files of the host.
-  const written = receipt?.files ?? []
+export function takeAwayStep({ plan, proxy, primary }: StepContext): Step {
+  const { host, planId } = plan
   const takeAway = proxyStep(proxy, {
     name: 'proxy',
-    ours: async (edge) => (edge === primary && written.length > 0 ? written : undefined),
-    wanted: async (edge) => byPath([...written.map(({ path }) => absent(path)), ...(await goneFiles(edge))]),
-    former: standingBefore(context),
-    isRestored: (edge) => serves(edge, plan),
+    hosts: [host],
+    isRestored: async (edge) => (await hostOn(edge, host)).entry?.plan === planId && serves(edge, plan),
+    wishes: async (edge) => {
+      const listed = await hostOn(edge, host)
+      if (edge === primary) assertOfPlan(listed, [planId], edge)
+      // An edit on the Secondary must not keep a host on the air that is gone everywhere else.
+      return [{ host, expected: expectedOf(listed), wanted: 'absent', mend: edge !== primary }]
+    },
   })
   return endingAfter(takeAway, async () => proxy.secondary?.report())
 }
 
 /** Writes the entry of an applied host again. What stood there is put back if the repair fails. */
-export function repairStep(context: StepContext): ReturnType<typeof proxyStep> {
-  const { task, receipt, primary, proxy, plainFiles, secureFiles } = context
+export function repairStep(context: StepContext): ProxyStep {
+  const { plan, task, receipt, proxy } = context
+  const { host } = plan
   const repair = proxyStep(proxy, {
     name: 'proxy',
-    ours: async (edge) => (edge === primary && !task.overwrite ? receipt?.files : undefined),
-    wanted: servesPlainFirst(context) ? plainFiles : secureFiles,
-    former: standingBefore(context),
-    // What nginx cannot load was not running before either.
-    isRestored: (edge) =>
-      edge.assertValid().then(
-        () => false,
-        () => true,
-      ),
+    hosts: [host],
     refusal: 'changed_elsewhere',
-    replacesLinks: true,
-    mends: true,
+    wishes: async (edge, afters) => {
+      const certificate = servesPlainFirst(context) ? undefined : (afters.certificate ?? receipt?.certificate)
+      const wanted = await context.entryFor(edge, plan, plan.request.tls ? certificate : undefined)
+      return [{ host, expected: 'any', wanted, mend: task.overwrite ?? false }]
+    },
   })
   return {
     ...repair,
@@ -108,71 +124,66 @@ export function repairStep(context: StepContext): ReturnType<typeof proxyStep> {
   }
 }
 
-/** Refuses to overwrite what somebody edited on the Secondary. An entry of another plan there is not an edit: it is behind. */
-async function assertUneditedOnSecondary({ parts, plan, receipt, formerFiles }: StepContext): Promise<void> {
+/** Refuses to repair what somebody edited on the Secondary. An entry of another plan there is not an edit: it is behind. */
+async function assertUneditedOnSecondary({ parts, plan }: StepContext): Promise<void> {
   const { secondary, standings } = parts
-  if (!secondary || !receipt || standings.unfit(secondary.server)) return
-  const entry = (await secondary.list()).find(({ host }) => host === plan.host)
-  if (entry?.planId !== plan.planId || !entry.isInLayout) return
-  const wanted = (await formerFiles(secondary).catch(() => [])).filter(({ path }) => !secondary.isCertificateFile(path))
-  const found = await secondary.hashFiles(wanted.map(({ path }) => path))
-  const edited = wanted.filter((file, at) => found[at]?.hash !== null && found[at]?.hash !== hashOf(file).hash)
-  if (edited.length === 0) return
-  const paths = edited.map(({ path }) => path).join(', ')
-  throw new StepFault(`${paths} on edge ${secondary.server} was changed outside Drawbridge. It was not overwritten.`, {
-    untouched: true,
-    code: 'changed_elsewhere',
-  })
+  if (!secondary || standings.unfit(secondary.server)) return
+  const { entry, drift } = await hostOn(secondary, plan.host)
+  const edited = drift.find(({ found, field }) => found !== 'missing' && field !== 'owner')
+  if (entry?.plan !== plan.planId || !edited) return
+  throw new StepFault(
+    `The entry of ${plan.host} on edge ${secondary.server} was changed outside Drawbridge. It was not overwritten.`,
+    { untouched: true, code: 'changed_elsewhere' },
+  )
 }
 
 /** Moves the entry of a host, as it stands, out of our folder. nginx goes on serving it. */
-export function releaseStep(context: StepContext): ReturnType<typeof proxyStep> {
-  const { plan, receipt, pairOf, primary, proxy, goneFiles } = context
+export function releaseStep({ plan, primary, proxy, task }: StepContext): ProxyStep {
   const { host } = plan
-  const { certificate } = receipt ?? {}
-  const pair = async () => {
-    const found = certificate && (await pairOf(certificate).catch(() => undefined))
-    return found?.keyPem === undefined ? undefined : found
-  }
-  const release = proxyStep(proxy, {
+  const target: ProxyTarget = {
     name: 'proxy',
-    ours: async () => undefined,
-    wanted: async (edge) => [...(await goneFiles(edge)), ...(await edge.releasedFiles(host, await pair()))],
-    former: standingBefore(context),
-    // The released entry answers as the former one did.
-    isRestored: (edge) => serves(edge, plan),
-    replacesLinks: true,
-  })
+    hosts: [host],
+    wishes: async (edge) => {
+      const listed = await hostOn(edge, host)
+      if (listed.revision === null) return edge === primary ? [{ host, expected: 'absent', wanted: 'absent' }] : []
+      if (edge === primary && task.intact && listed.drift.length > 0) throw editedSince(listed, edge)
+      return [{ host, expected: expectedOf(listed), wanted: 'released' }]
+    },
+  }
+  const release = proxyStep(proxy, target)
   return {
     ...release,
     do: async (...given) => {
       const before = await primary.handshake(host)
-      const { files } = await release.do(...given)
+      const after = await release.do(...given)
       await proxy.secondary?.report()
-      const after = await primary.handshake(host)
-      const released = files.some(({ hash }) => hash !== null) ? await primary.releasedPath(host) : undefined
       // Without an entry nothing was served but what nginx had still in memory.
-      if (released === undefined) return { files }
-      if (before.kind === 'certificate' && !(after.kind === 'certificate' && after.fingerprint === before.fingerprint))
+      if (!('released' in after)) return after
+      const shown = await primary.handshake(host)
+      if (before.kind === 'certificate' && !(shown.kind === 'certificate' && shown.fingerprint === before.fingerprint))
         throw new StepFault(`The released entry of ${host} does not show the certificate that was served before.`)
-      return { files, released }
+      return after
     },
   }
 }
-
-/** What stood before the run: rendered and, on the Primary, as it was backed up. No backup has the keys of an edge behind an agent. */
-const standingBefore =
-  ({ primary, formerFiles, backedUp }: StepContext): ProxyTarget['former'] =>
-  async (edge, afters) => {
-    const rendered = formerFiles(edge)
-    if (edge !== primary) return rendered
-    return [...(await rendered.catch(() => [])), ...(await backedUp(afters))]
-  }
 
 /** Whether the edge serves the entry of this plan. */
 async function serves(edge: Edge, { host, proof }: Plan): Promise<boolean> {
   const answer = await edge.ask({ host, path: '/', tls: false, proof })
   return answer.kind === 'answer' && answer.entry !== 'other'
+}
+
+const expectedOf = ({ revision }: ListedHost): Wish['expected'] => (revision === null ? 'absent' : { revision })
+
+/** What another plan has put there is not this run's to change. */
+function assertOfPlan({ host, entry }: ListedHost, plans: readonly (string | undefined)[], { server }: Edge): void {
+  if (!entry || plans.includes(entry.plan)) return
+  throw new StepFault(
+    `Edge ${server} has the entry of another plan for ${host} (${entry.plan}). It was not overwritten.`,
+    {
+      untouched: true,
+    },
+  )
 }
 
 /** The same step. It is done only after `other` has ended as well. */
@@ -184,6 +195,3 @@ const endingAfter = (step: Step, other: () => Promise<unknown> | undefined): Ste
     return after
   },
 })
-
-/** One file for each path: the last one given. */
-const byPath = (files: readonly EdgeFile[]): EdgeFile[] => [...new Map(files.map((file) => [file.path, file])).values()]

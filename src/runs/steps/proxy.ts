@@ -1,16 +1,8 @@
-import {
-  type Edge,
-  EdgeFault,
-  type EdgeFile,
-  type EdgePoint,
-  type EdgeProposal,
-  type FileHash,
-} from '../../edge/contract.ts'
+import { type ChangeItem, type Edge, EdgeFault, type EdgePoint, type HostVerdict } from '../../edge/contract.ts'
 import type { Fault } from '../../model/errors.ts'
 import type { Afters } from '../../model/receipt.ts'
-import type { RunGuard } from '../../model/run.ts'
+import type { HostFence, RunGuard, RunName } from '../../model/run.ts'
 import { type Step, StepFault } from '../engine/step.ts'
-import { hashIn, hashOf } from '../file-hash.ts'
 import type { SecondaryReport, SecondaryWork } from './secondary.ts'
 
 /** How the edges are worked on: the Primary decides, the Secondary gets the same as well as it can. */
@@ -26,178 +18,113 @@ export interface ProxyParts {
   readonly judgeSecondary: ((edge: Edge, afters: Afters) => Promise<SecondaryReport>) | undefined
 }
 
-/** One host's files on an edge: as they shall stand, and as they stood. */
+/** What a host shall be on an edge. */
+export type Wish = Omit<ChangeItem, 'fence'>
+
+/** What a step changes on an edge. */
 export interface ProxyTarget {
   readonly name: 'proxy' | 'proxy-tls'
-  /** What this service left at these paths before: what else stands there is somebody else's. Undefined: it is not known. */
-  readonly ours: (edge: Edge, afters: Afters) => Promise<readonly FileHash[] | undefined>
-  readonly wanted: (edge: Edge, afters: Afters) => Promise<readonly EdgeFile[]>
-  readonly former: (edge: Edge, afters: Afters) => Promise<readonly EdgeFile[]>
-  /** Whether what nginx runs is what was before. */
-  readonly isRestored: (edge: Edge) => Promise<boolean>
-  /** Replaces a symbolic link that somebody put in the place of a file, and puts it back when the run fails. */
-  readonly replacesLinks?: boolean
-  /** Gives the other hosts of a file that is missing their lines back. */
-  readonly mends?: boolean
+  /** Read directly before the change. Certificates that entries name are given to the edge here. */
+  readonly wishes: (edge: Edge, afters: Afters) => Promise<readonly Wish[]>
+  /** The hosts that an undo puts back, and the plan for which a site was taken out of its files. */
+  readonly hosts: readonly string[]
+  readonly takesOver?: ChangeItem['takesOver']
+  /** What the hosts were before this step. Default: what they were before the run, of which it is the first change of them. */
+  readonly undone?: (edge: Edge) => Promise<readonly Wish[]>
+  /** Whether what stands and what nginx runs is what was before. Asked where an undo cannot be made. */
+  readonly isRestored?: (edge: Edge) => Promise<boolean>
   /** The error code where somebody else's change would be overwritten. */
   readonly refusal?: Fault['code']
 }
 
-/** Hashes only: what stood before is in the backup. */
+/** The run that has made the change: a run that resolves a blocked one puts back what that one has changed. */
 interface ProxyImage {
-  readonly before: readonly FileHash[]
-  readonly after: readonly FileHash[]
+  readonly run: string
 }
 
-/**
- * Changes a host's files on both edges, each validated before it stands and proven to run after. What is to stand is only
- * known when the edge begins its next generation: others may share a certificate with this host and come or go until then.
- */
-export function proxyStep(parts: ProxyParts, target: ProxyTarget): Step<ProxyTarget['name'], ProxyImage | null> {
-  const { primary, secondary, guard, reached, judgeSecondary } = parts
-  const { replacesLinks = false, mends = false } = target
+export type ProxyStep = Step<ProxyTarget['name'], ProxyImage>
 
-  /** Puts the wanted files on an edge. `note` is called before anything is tested with what stands and what shall. */
+/**
+ * Changes hosts on both edges, each tested before it stands and proven to run after. The edge keeps what stood before, so an undo
+ * names the run alone.
+ */
+export function proxyStep(parts: ProxyParts, target: ProxyTarget): ProxyStep {
+  const { primary, secondary, guard, reached, judgeSecondary } = parts
+  const fenced = (wishes: readonly Wish[]): ChangeItem[] =>
+    wishes.map((wish) => ({ ...wish, fence: fenceOf(guard.fences, wish.host) }))
+
   const place = async (
     edge: Edge,
     afters: Afters,
-    note: (seen: ProxyImage) => Promise<void>,
-    points: Pick<EdgeProposal, 'reached' | 'signal'>,
-  ): Promise<readonly FileHash[]> => {
-    let after: readonly FileHash[] = []
-    await edge.change({
-      ...guard,
-      ...points,
-      propose: async () => {
-        const files = await target.wanted(edge, afters)
-        const expected = await edge.hashFiles(files.map(({ path }) => path))
-        after = files.map(hashOf)
-        const ours = await target.ours(edge, afters)
-        // A missing file is not an edit.
-        if (ours)
-          refuseForeign(
-            expected.filter(({ hash }) => hash !== null),
-            ours,
-            after,
-            { untouched: true, code: target.refusal },
-          )
-        await note({ before: expected, after })
-        return { files, expected, replacesLinks, mends }
-      },
-    })
-    return after
+    options: { reached?: (point: EdgePoint) => void; signal?: AbortSignal },
+  ) => {
+    const items = fenced(await target.wishes(edge, afters))
+    const verdicts =
+      items.length === 0 ? [] : await edge.change({ run: guard.run, items }, { ...guardOf(guard), ...options })
+    assertServed(verdicts, target.refusal)
+    return verdicts
   }
-
-  const putBack = async (edge: Edge, afters: Afters, image: () => Promise<ProxyImage>, signal = guard.signal) => {
-    const moved = async () => {
-      const { before, after } = await image()
-      const now = await edge.hashFiles(before.map(({ path }) => path))
-      refuseForeign(now, before, after)
-      return { now, files: before.filter(({ path, hash }) => hash !== hashIn(now, path)) }
-    }
-    if ((await moved()).files.length === 0 && (await target.isRestored(edge))) return
-    const propose = async () => {
-      const { now, files: changed } = await moved()
-      const files = await filesAt(target, changed, edge, afters)
-      return { files, expected: files.map(({ path }) => ({ path, hash: hashIn(now, path) })), replacesLinks }
-    }
-    await edge.change({ ...guard, signal, propose }).catch(async (error: unknown) => {
-      // nginx may never have loaded the files that were removed. Then a reload that a foreign file prevents is not needed.
-      if ((await moved()).files.length > 0 || !(await target.isRestored(edge))) throw error
+  const putBack = async (edge: Edge, run: RunName, signal = guard.signal) => {
+    const { takesOver } = target
+    const former = (): Wish[] =>
+      target.hosts.map((host) => ({ host, expected: 'any', wanted: 'before', ...(takesOver && { takesOver }) }))
+    const items = fenced(target.undone ? await target.undone(edge) : former())
+    if (items.length === 0) return
+    const putting = edge.change({ run, items }, { ...guardOf(guard), signal })
+    await putting.then(assertServed).catch(async (error: unknown) => {
+      // nginx may never have loaded what was undone. Then a reload that something else prevents is not needed.
+      const isUnproven = error instanceof EdgeFault && UNPROVEN.includes(error.kind)
+      if (!isUnproven || !(await target.isRestored?.(edge))) throw error
     })
   }
-
-  /** What this process has changed on the Secondary. A released file cannot be told any more when its entry is gone. */
-  let onSecondary: ProxyImage = { before: [], after: [] }
 
   return {
     name: target.name,
-    before: async () => null,
-    async do(earlier, afters, note) {
-      // A change may be proposed again after it was made, if its answer was lost: what stood at first is what counts.
-      let known = earlier
-      const noting = async (seen: ProxyImage) => {
-        if (known) refuseForeign(sharedWith(known.before, seen.before), known.before, known.after)
-        known = known ? { ...seen, before: firstSeen(known.before, seen.before) } : seen
-        await note(known)
-      }
-      const files = await place(primary, afters, noting, {
-        reached: (point) => {
-          reached(point)
-          // Meanwhile the Primary reloads.
-          if (point === 'swapped') secondary?.tryOut((edge) => target.wanted(edge, afters))
-        },
-      }).catch(tellUntouched)
+    before: async () => ({ run: guard.run.run }),
+    async do(_before, afters) {
+      const verdicts = await place(primary, afters, { reached, signal: guard.signal }).catch(tellUntouched)
       secondary?.begin(
-        (edge, ended) => {
-          const seen = async (image: ProxyImage) => {
-            onSecondary = image
-          }
-          return place(edge, afters, seen, { signal: AbortSignal.any([ended, guard.signal]) })
-        },
+        (edge, ended) => place(edge, afters, { signal: AbortSignal.any([ended, guard.signal]) }),
         judgeSecondary && ((edge) => judgeSecondary(edge, afters)),
       )
-      return { files }
+      return placedIn(verdicts)
     },
-    async undo(image, afters) {
-      if (image === null) return
-      await putBack(primary, afters, async () => image)
+    async undo(image) {
+      const run = { ...guard.run, run: image?.run ?? guard.run.run }
+      await putBack(primary, run)
       await secondary?.end()
-      await secondary?.make((edge, ended) =>
-        putBack(
-          edge,
-          afters,
-          async () => withUntold(await imageOn(target, edge, afters), onSecondary),
-          AbortSignal.any([ended, guard.signal]),
-        ),
-      )
+      await secondary?.make((edge, ended) => putBack(edge, run, AbortSignal.any([ended, guard.signal])))
     },
   }
 }
 
-/** The files as they were. Only content with the same hash counts: an undo that restores something else has failed. */
-async function filesAt(
-  target: ProxyTarget,
-  before: readonly FileHash[],
-  edge: Edge,
-  afters: Afters,
-): Promise<EdgeFile[]> {
-  const former = before.some(({ hash }) => hash !== null) ? await target.former(edge, afters) : []
-  return before.map(({ path, hash }) => {
-    if (hash === null) return absent(path)
-    const file = former.find((candidate) => candidate.path === path && hashOf(candidate).hash === hash)
-    if (file) return file
-    throw new StepFault(`No backup holds ${path} as it was before the run. It cannot be restored.`)
-  })
+/** How a run shows that it still holds its leases. */
+export const guardOf = (guard: RunGuard) => ({
+  assertHeld: () => guard.assertHeld(),
+  ensureHeld: () => guard.ensureHeld(),
+  heldForMs: () => guard.leftMs,
+})
+
+export function fenceOf(fences: readonly HostFence[], host: string): HostFence {
+  const fence = fences.find((one) => one.host === host)
+  if (!fence) throw new StepFault(`The run has no fence for ${host}.`, { untouched: true })
+  return fence
 }
 
-/** The Secondary's files are not journalled. They follow from the plan, as the Primary's do; only listen addresses differ. */
-async function imageOn(target: ProxyTarget, edge: Edge, afters: Afters): Promise<ProxyImage> {
-  const [wanted, former] = await Promise.all([target.wanted(edge, afters), target.former(edge, afters)])
-  const paths = [...new Set([...wanted, ...former].map(({ path }) => path))]
-  const hashesOf = (files: readonly EdgeFile[]) => {
-    const hashes = files.map(hashOf)
-    return paths.map((path) => ({ path, hash: hashIn(hashes, path) }))
-  }
-  return { before: hashesOf(former), after: hashesOf(wanted) }
+function placedIn(verdicts: readonly HostVerdict[]): { generation: number; released?: string } {
+  const [first] = verdicts.flatMap((verdict) => (verdict.state === 'serving' ? [verdict] : []))
+  return { generation: first?.generation ?? 0, ...(first?.released !== undefined && { released: first.released }) }
 }
 
-/** The image with the paths of another one that it does not have. */
-function withUntold({ before, after }: ProxyImage, seen: ProxyImage): ProxyImage {
-  const isUntold = ({ path }: FileHash) => !before.some((file) => file.path === path)
-  return { before: [...before, ...seen.before.filter(isUntold)], after: [...after, ...seen.after.filter(isUntold)] }
-}
-
-function refuseForeign(
-  now: readonly FileHash[],
-  before: readonly FileHash[],
-  after: readonly FileHash[],
-  options: { readonly untouched?: boolean; readonly code?: Fault['code'] } = {},
-): void {
-  const foreign = now.filter(({ path, hash }) => hash !== hashIn(before, path) && hash !== hashIn(after, path))
-  if (foreign.length === 0) return
-  const paths = foreign.map(({ path }) => path).join(', ')
-  throw new StepFault(`${paths} was changed outside Drawbridge. It was not overwritten.`, options)
+/** Throws the first refusal. */
+function assertServed(verdicts: readonly HostVerdict[], code?: Fault['code']): void {
+  const [fault] = verdicts.flatMap((verdict) => (verdict.state === 'refused' ? [verdict.fault] : []))
+  if (!fault) return
+  // The others have changed, and are put back.
+  if (verdicts.some(({ state }) => state === 'serving')) throw new StepFault(fault.message, { cause: fault })
+  throw fault.kind === 'changed_elsewhere' && code !== undefined
+    ? new StepFault(fault.message, { untouched: true, code, cause: fault })
+    : fault
 }
 
 /** Faults before anything live was touched leave nothing to undo. */
@@ -206,23 +133,15 @@ function tellUntouched(error: unknown): never {
   throw untouched ? new StepFault(error.message, { untouched, cause: error }) : error
 }
 
+const UNPROVEN: readonly EdgeFault['kind'][] = ['not_reloaded', 'config_broken', 'change_invalid', 'unavailable']
+
 const UNTOUCHED: readonly EdgeFault['kind'][] = [
   'config_broken',
   'change_invalid',
   'changed_meanwhile',
+  'changed_elsewhere',
   'unavailable',
   'logs_keys',
   'fenced',
   'away',
 ]
-
-export const absent = (path: string): EdgeFile => ({ path, content: null, secret: false })
-
-/** After a crash the world may be changed already: what counts is what stood at first. */
-const firstSeen = (earlier: readonly FileHash[], now: readonly FileHash[]): FileHash[] => [
-  ...earlier,
-  ...now.filter(({ path }) => !earlier.some((first) => first.path === path)),
-]
-
-const sharedWith = (earlier: readonly FileHash[], now: readonly FileHash[]): FileHash[] =>
-  now.filter(({ path }) => earlier.some((first) => first.path === path))

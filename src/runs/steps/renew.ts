@@ -1,10 +1,9 @@
 import type { ChallengeType, InstalledCertificate } from '../../certificates/contract.ts'
-import type { Edge, EdgeFile, Handshake, SiteCertificate } from '../../edge/contract.ts'
-import { type Afters, type ChosenCertificate, coversHost, type Receipt } from '../../model/receipt.ts'
+import type { Edge, Handshake } from '../../edge/contract.ts'
+import { type ChosenCertificate, coversHost, type Receipt } from '../../model/receipt.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import { poll } from '../../primitives/retry.ts'
-import type { Step } from '../engine/step.ts'
-import type { ProxyParts, ProxyTarget } from './proxy.ts'
+import type { ProxyTarget } from './proxy.ts'
 import type { EdgeJudge } from './verify.ts'
 
 /** A host whose certificate is replaced. */
@@ -41,37 +40,30 @@ const isWildcard = (name: string): boolean => name.startsWith('*.')
 
 interface RenewalParts {
   readonly members: readonly Member[]
-  readonly primary: Edge
-  readonly pairOf: (certificate: ChosenCertificate) => Promise<SiteCertificate>
-  readonly backedUp: (afters: Afters) => Promise<readonly EdgeFile[]>
+  /** Gives the edge a certificate, if it does not have it. Resolves with its id. */
+  readonly give: (edge: Edge, certificate: ChosenCertificate) => Promise<string>
 }
 
-/** Gives all members the certificate that the step before has chosen, in one reload. Their other files stay as they are. */
-export function renewalTarget({ members, primary, pairOf, backedUp }: RenewalParts): ProxyTarget {
+/** Gives all members the certificate that the step before has chosen, in one reload. Everything else of them stays as it is. */
+export function renewalTarget({ members, give }: RenewalParts): ProxyTarget {
+  const hosts = members.map(({ host }) => host)
   return {
     name: 'proxy',
-    ours: async (edge) =>
-      edge === primary
-        ? members.flatMap(({ receipt }) => [...receipt.files, ...(receipt.renewal?.files ?? [])])
-        : undefined,
-    wanted: async (edge, { certificate }) => {
-      const covered = (await membersOn(edge, members, primary)).filter(({ host }) =>
-        coversHost(certificate?.names ?? [], host),
-      )
-      const pair = certificate && (await pairOf(certificate))
-      const files = pair ? covered.flatMap(({ host }) => edge.certificateFiles(host, pair)) : []
-      return [...new Map(files.map((file) => [file.path, file])).values()]
-    },
-    // The former pairs stay on the edge until the renewal is over. The backup may lie on another instance.
-    former: async (edge, afters) => [
-      ...members.flatMap(({ host, receipt: { certificate } }) =>
-        certificate ? [edge.certificateEntry(host, certificate.fingerprint)] : [],
-      ),
-      ...(edge === primary ? await backedUp(afters) : []),
-    ],
+    hosts,
     isRestored: async (edge) => {
-      const shown = await Promise.all(members.map(({ host }) => edge.handshake(host)))
-      return shown.every((seen, i) => isShown(seen, members[i]?.receipt.certificate))
+      const shown = await Promise.all(hosts.map((host) => edge.handshake(host)))
+      return shown.every((seen, at) => isShown(seen, members[at]?.receipt.certificate))
+    },
+    wishes: async (edge, { certificate }) => {
+      const covered = hosts.filter((host) => coversHost(certificate?.names ?? [], host))
+      if (!certificate || covered.length === 0) return []
+      const id = await give(edge, certificate)
+      // A Secondary that was away may not have all of them.
+      return (await edge.list(covered)).hosts.flatMap(({ host, entry, revision }) =>
+        entry === null || revision === null || entry.certificate === null
+          ? []
+          : [{ host, expected: { revision }, wanted: { ...entry, certificate: id } }],
+      )
     },
   }
 }
@@ -79,12 +71,9 @@ export function renewalTarget({ members, primary, pairOf, backedUp }: RenewalPar
 /** The members that the edge serves. A Secondary that was away may not have all of them. */
 async function membersOn(edge: Edge, members: readonly Member[], primary: Edge): Promise<readonly Member[]> {
   if (edge === primary) return members
-  const there: Member[] = []
-  for (const member of members) {
-    const paths = member.receipt.files.map(({ path }) => path).filter((path) => !edge.isCertificateFile(path))
-    if ((await edge.hashFiles(paths)).some(({ hash }) => hash !== null)) there.push(member)
-  }
-  return there
+  const { hosts } = await edge.list(members.map(({ host }) => host))
+  const there = new Set(hosts.flatMap(({ host, entry }) => (entry ? [host] : [])))
+  return members.filter(({ host }) => there.has(host))
 }
 
 const isShown = (seen: Handshake, certificate: ChosenCertificate | undefined): boolean =>
@@ -126,35 +115,4 @@ async function unlike(
   if (isServed(seen)) return undefined
   const shown = seen.kind === 'certificate' ? `serial number ${seen.serial}` : 'no certificate'
   return `The edge ${edge.server} shows ${shown} for ${host}, not serial number ${certificate?.serial ?? 'unknown'}.`
-}
-
-interface TidyParts {
-  /** Whether another renewal is unfinished. It may have to put back a pair that no host uses at this moment. */
-  readonly renewsElsewhere: (runId: string) => Promise<boolean>
-}
-
-/** Takes the pairs that no host uses any more off the edges. What cannot be removed now is removed by the next converge. */
-export function tidyStep(
-  runId: string,
-  { renewsElsewhere }: TidyParts,
-  { primary, secondary, guard }: ProxyParts,
-): Step<'tidy', null> {
-  const unused = async (edge: Edge) => ((await renewsElsewhere(runId)) ? [] : edge.unusedCertificates())
-  const tidy = async (edge: Edge, signal = guard.signal) => {
-    if ((await unused(edge)).length === 0) return
-    const propose = async () => {
-      const files = await unused(edge)
-      return { files, expected: await edge.hashFiles(files.map(({ path }) => path)) }
-    }
-    await edge.change({ ...guard, signal, propose })
-  }
-  return {
-    name: 'tidy',
-    before: async () => null,
-    do: async () => {
-      await Promise.allSettled([tidy(primary), secondary?.make(tidy)])
-      return null
-    },
-    undo: async () => undefined,
-  }
 }

@@ -1,4 +1,4 @@
-import type { Edge, EdgeFile } from '../../edge/contract.ts'
+import type { Edge } from '../../edge/contract.ts'
 import { hostsOutOfStep } from '../../model/host-status.ts'
 import type { EdgeVerdict, SecondaryVerdict } from '../../model/receipt.ts'
 import type { Clock } from '../../primitives/clock.ts'
@@ -32,23 +32,11 @@ interface WorkParts {
 export class SecondaryWork {
   readonly #parts: Required<WorkParts>
   #ending = new AbortController()
-  readonly #trial = new AbortController()
-  #trying: Promise<void> | undefined
   #changing: Promise<SecondaryReport> | undefined
   #judging: Promise<SecondaryReport> | undefined
 
   constructor(parts: WorkParts) {
     this.#parts = { waitMs: SECONDARY_WAIT_MS, ...parts }
-  }
-
-  /** Lets the edge test files that will probably be proposed next. */
-  tryOut(wanted: (edge: Edge) => Promise<readonly EdgeFile[]>): void {
-    const { edge, standings } = this.#parts
-    if (standings.unfit(edge.server)) return
-    this.#trying = wanted(edge)
-      .then((files) => edge.tryOut(files, this.#trial.signal))
-      // The change itself will tell.
-      .catch(() => undefined)
   }
 
   /** Begins a change. `judge` asks the edge after it. */
@@ -74,12 +62,8 @@ export class SecondaryWork {
 
   /** Resolves when the change that was begun, if any, is entered or cannot be entered any more. */
   async end(): Promise<void> {
-    const undone = new StepFault('The run was undone.')
-    this.#ending.abort(undone)
-    this.#trial.abort(undone)
-    // What is still on its way to the edge would be tried out after the edge was told to forget it.
-    await this.#trying
-    await Promise.all([this.#changing, this.#parts.edge.forgetTried()])
+    this.#ending.abort(new StepFault('The run was undone.'))
+    await this.#changing
   }
 
   /** What the receipt says of the Secondary. */
@@ -138,7 +122,7 @@ export class SecondaryWork {
 }
 
 const LATER = 'It is brought into step automatically.'
-const DONE: SecondaryReport = { ok: true, detail: 'The Secondary has the same files and runs them.' }
+const DONE: SecondaryReport = { ok: true, detail: 'The Secondary has the same entry and runs it.' }
 const LATE: SecondaryReport = {
   ok: false,
   detail: `The Secondary did not make the change within ${SECONDARY_WAIT_MS / 1000} s. ${LATER}`,

@@ -1,13 +1,10 @@
 import type { InstalledCertificate } from '../../certificates/contract.ts'
-import type { EdgeFile } from '../../edge/contract.ts'
 import { Problem } from '../../model/errors.ts'
-import type { Afters, Receipt } from '../../model/receipt.ts'
+import type { Afters } from '../../model/receipt.ts'
 import type { RunAction, StepName } from '../../model/run.ts'
-import type { BackupShelf } from '../backup-shelf.ts'
 import { type Step, StepFault } from '../engine/step.ts'
-import { hashIn, hashOf } from '../file-hash.ts'
-import { certificateStep, chosen, edgeResponder } from './certificate.ts'
-import { contextOf, issues, type RunSubject, type StepContext, type StepParts, siteOf } from './context.ts'
+import { certificateStep, edgeResponder } from './certificate.ts'
+import { contextOf, type RunSubject, type StepContext, type StepParts } from './context.ts'
 import { convergeStep } from './converge.ts'
 import { claimNameStep, releaseMarkStep, releaseNameStep, repairNameStep, rewriteMarkStep } from './dns.ts'
 import {
@@ -18,10 +15,9 @@ import {
   serveStep,
   servesPlainFirst,
   takeAwayStep,
-  takenOut,
 } from './entry-steps.ts'
 import { proxyStep } from './proxy.ts'
-import { isBetter, namesToRenew, renewalTarget, tidyStep } from './renew.ts'
+import { isBetter, namesToRenew, renewalTarget } from './renew.ts'
 import { verifyStep } from './verify.ts'
 
 /** The steps of a run, made from their names. */
@@ -72,7 +68,6 @@ const BUILDERS: Readonly<Record<RunAction, Partial<Record<StepName, (context: St
         : rewriteMarkStep(plan.host, records, task.mark, dns),
     'proxy-tls': secureStep,
     verify: verdictStep,
-    tidy: ({ parts, run, proxy }) => tidyStep(run.runId, parts, proxy),
   },
   accept: {
     backup: ({ backup }) => backup,
@@ -84,26 +79,16 @@ const BUILDERS: Readonly<Record<RunAction, Partial<Record<StepName, (context: St
     certificate: chooseCertificate,
     proxy: ({ proxy, ...context }) => proxyStep(proxy, renewalTarget(context)),
     verify: verdictStep,
-    tidy: ({ parts, run, proxy }) => tidyStep(run.runId, parts, proxy),
   },
   converge: { proxy: intoStep },
 }
 
-function intoStep({ parts, run, primary, task, members, guard, pairOf, proxy }: StepContext): Step {
+function intoStep({ parts, primary, task, members, guard, entryFor, proxy }: StepContext): Step {
   const edge = [primary, parts.secondary].find((one) => one?.server === task.edge)
   if (!edge) throw new Problem('unavailable', `Edge ${task.edge} is not configured any more.`)
-  return convergeStep({
-    edge,
-    isPrimary: edge === primary,
-    members,
-    removes: task.removes,
-    removedPlans: task.removedPlans,
-    guard,
-    isAlone: () => parts.isAlone(run.runId),
-    pairOf,
-    reached: proxy.reached,
-    findPlan: parts.findPlan,
-  })
+  const { removes, removedPlans } = task
+  const { findPlan } = parts
+  return convergeStep({ edge, members, removes, removedPlans, guard, entryFor, reached: proxy.reached, findPlan })
 }
 
 function claimStep(context: StepContext): Step {
@@ -124,29 +109,15 @@ function verdictStep({ parts, run, primary, records, judge, first, dns, proxy: {
 }
 
 function chooseCertificate(context: StepContext): Step {
-  const { parts, plan, run, primary, provider, proxy, receipt } = context
+  const { parts, plan, run, primary, provider, receipt } = context
   const { host } = plan
   const { zone } = plan.request
-  const challengesOnPrimary = () =>
-    edgeResponder({
-      edge: primary,
-      guard: proxy.guard,
-      rendered: async (challenges) => {
-        const served = siteOf(context.former ?? plan)
-        const inUse = servesPlainFirst(context) ? undefined : receipt?.certificate
-        const certificate = inUse && (await parts.loadPair(inUse))
-        const files = await primary.filesFor({ ...served, challenges, certificate })
-        return receipt && !servesPlainFirst(context) && !challenges
-          ? asApplied(files, receipt, host, parts.shelf)
-          : files
-      },
-      ...(receipt && { written: receipt.files }),
-    })
   return certificateStep({
     ...parts,
     installed: () => installedFor(context),
     guard: context.guard,
-    responder: parts.challenge === 'dns-01' ? parts.dnsResponder(zone, provider) : challengesOnPrimary(),
+    responder:
+      parts.challenge === 'dns-01' ? parts.dnsResponder(zone, provider) : edgeResponder(primary, context.guard),
     names:
       run.action === 'renew' && receipt?.certificate
         ? namesToRenew(host, receipt.certificate, parts.certificateNames(zone, host), parts.challenge)
@@ -179,29 +150,18 @@ async function installedFor({
   throw new StepFault(`The certificate of ${plan.host} is in none of the folders.`, { untouched: true })
 }
 
-/** Repeats the checks of the plan. Starts what does not depend on them: the backup and an early `nginx -t`. */
-function checkStep(context: StepContext): Step {
-  const { parts, plan, primary, backup, secureFiles } = context
-  const { tls } = plan.request
-  /** The files that the proxy step will write, as far as they are known before the certificate step. */
-  const expectedFiles = async () => {
-    const covering = tls ? await parts.inventory.covering(plan.host, parts.clock.now()) : undefined
-    const files = await secureFiles(primary, covering ? { certificate: chosen(covering, 'installed') } : {})
-    return [...files, ...(await takenOut(primary, context))]
-  }
+/** Repeats the checks of the plan. Starts what does not depend on them: the backup. */
+function checkStep({ parts, plan, primary, backup }: StepContext): Step {
   return {
     name: 'check',
     before: async () => null,
     do: async () => {
-      if (tls) await primary.assertNoDebugLog()
-      if (!issues(plan)) await primary.tryOut(await expectedFiles())
+      if (plan.request.tls) await primary.assertNoDebugLog()
       backup.begin()
       await parts.recheck(plan)
       return null
     },
-    undo: async () => {
-      await Promise.all([primary.forgetTried(), backup.abandon()])
-    },
+    undo: () => backup.abandon(),
   }
 }
 
@@ -213,19 +173,3 @@ const startingBeside = (step: Step, other: (afters: Afters) => void): Step => ({
     return step.do(before, afters, note)
   },
 })
-
-/**
- * The files of an applied host exactly as its receipt says, where the host's newest backup holds them: an earlier version
- * may have rendered them otherwise, and what is put back must be what was applied.
- */
-async function asApplied(
-  rendered: readonly EdgeFile[],
-  { files }: Receipt,
-  host: string,
-  shelf: BackupShelf,
-): Promise<readonly EdgeFile[]> {
-  const newest = (await shelf.list()).find((manifest) => manifest.host === host)
-  const kept = newest ? await shelf.load(newest.runId) : []
-  const isApplied = (file: EdgeFile) => hashOf(file).hash === hashIn(files, file.path)
-  return rendered.map((file) => kept.find((copy) => copy.path === file.path && isApplied(copy)) ?? file)
-}

@@ -1,5 +1,5 @@
 import type { Slices } from '../../../primitives/slices.ts'
-import { fitsHashTable, hostInServerName } from '../../config/written-lines.ts'
+import { fitsHashTable, hostInServerName } from '../../config/written-names.ts'
 import type { ListenPlace } from '../contract.ts'
 import { type Pattern, pattern } from '../patterns/pattern.ts'
 import { canonicalAddress, type Listening } from '../text/listen.ts'

@@ -15,8 +15,10 @@ export interface EntryProof {
   readonly answer: string
 }
 
-/** Throws when the plan's secret is not 64 hexadecimal digits. */
+/** A plan that was rebuilt from an edge has no secret, but the values themselves. Throws for anything else. */
 export function entryProof(secret: string, host: string): EntryProof {
+  const [, question, answer] = KNOWN_VALUES.exec(secret) ?? []
+  if (question !== undefined && answer !== undefined) return { question, answer }
   if (!/^[0-9a-f]{64}$/.test(secret)) throw new Error('The proof of a plan must have 64 hexadecimal digits.')
   const key = `${secret} ${host}`
   const known = recent.get(key)
@@ -27,6 +29,13 @@ export function entryProof(secret: string, host: string): EntryProof {
   recent.set(key, proof)
   return proof
 }
+
+const KNOWN_VALUES = /^([0-9a-f]{32}):([0-9a-f]{32})$/
+
+/** The secret of a plan whose values are known. */
+export const proofOf = ({ question, answer }: EntryProof): string => `${question}:${answer}`
+
+export const isProof = (text: string): boolean => KNOWN_VALUES.test(text) || /^[0-9a-f]{64}$/.test(text)
 
 /** A run renders its entry and asks for its host several times. */
 const recent = new LruCache<string, EntryProof>(1_000)
