@@ -43,19 +43,11 @@ export const CONVERGE_GUARDS: readonly Guard[] = [
     test: CONVERGE_TEST,
   },
   {
-    name: 'an entry that somebody edited is not written again',
+    name: 'an edited entry on the Secondary is not behind',
     file: COMPARE,
-    from: '    if (!isAsApplied && !(await isNew())) return false\n',
-    to: '',
-    breaks: 'The edit of an administrator on the Primary would be overwritten by a new version.',
-    test: CONVERGE_TEST,
-  },
-  {
-    name: 'an entry of others on the Secondary is not behind',
-    file: COMPARE,
-    from: '    entry.planId !== undefined &&\n    (entry.planId',
-    to: '    (entry.planId',
-    breaks: 'An entry that somebody wrote on the Secondary would be overwritten.',
+    from: '  if (isEdited) return',
+    to: "  if (isEdited && entry.plan === '') return",
+    breaks: 'What an administrator wrote on the Secondary would be sent for replacement at every look.',
     test: CONVERGE_TEST,
   },
   {
@@ -84,11 +76,11 @@ export const CONVERGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'unused pairs stay while a run may need them again',
-    file: CONVERGE,
-    from: '    if ((await store.unsettledRunIds()).length > 0) return undefined\n',
-    to: '',
+    file: 'src/edge/generations/engine.ts',
+    from: 'const needed = unsettledRuns(folder).flatMap(({ run }) => generationBefore(folder, run) ?? [])',
+    to: 'const needed: number[] = []',
     breaks: 'An undo would not find the certificate that it has to put back.',
-    test: CONVERGE_TEST,
+    test: 'test/integration/edge/edge-generation.test.ts',
   },
   {
     name: 'a converge removes only what it was told to',
@@ -101,7 +93,7 @@ export const CONVERGE_GUARDS: readonly Guard[] = [
   {
     name: 'a converge removes only the plan that it was told',
     file: 'src/runs/steps/converge.ts',
-    from: '!removedPlans || standing.get(host)?.planId === removedPlans[host]',
+    from: '!removedPlans || entry?.plan === removedPlans[host]',
     to: 'true',
     breaks: 'A host that was applied again after the look would be taken off.',
     test: CONVERGE_TEST,
@@ -120,14 +112,6 @@ export const CONVERGE_GUARDS: readonly Guard[] = [
     from: 'of > epoch || number > (own',
     to: 'of > epoch || 0 > (own',
     breaks: 'An older copy of the store would bring removed hosts back and replace certificates by older ones.',
-    test: CONVERGE_TEST,
-  },
-  {
-    name: 'an edit on the Secondary stays',
-    file: 'src/runs/steps/entry-digest.ts',
-    from: 'return standing !== undefined && standing !== rendered &&',
-    to: 'return false && standing !== undefined && standing !== rendered &&',
-    breaks: 'A converge would overwrite what an administrator wrote on the Secondary.',
     test: CONVERGE_TEST,
   },
   {
@@ -204,13 +188,5 @@ export const CONVERGE_GUARDS: readonly Guard[] = [
     to: "(await started.result) ? 'removed' : 'failed'",
     breaks: 'A removal that fails every time would take the places of those that never failed.',
     test: EXPIRY_TEST,
-  },
-  {
-    name: 'a listen line that is not of the edge is an edit of somebody',
-    file: 'src/runs/steps/entry-digest.ts',
-    from: "(listens.includes(at) ? '' : line)",
-    to: "(line === at ? line : '')",
-    breaks: 'A port that somebody opened by hand on the Secondary would be closed by a new version.',
-    test: 'test/integration/runs/converge.test.ts',
   },
 ]

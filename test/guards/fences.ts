@@ -152,8 +152,8 @@ export const FENCE_GUARDS: readonly Guard[] = [
   {
     name: 'a service shows its store to an edge before it works with it',
     file: 'src/compose/runs.ts',
-    from: 'const show = async () => edge.raiseFloor({ store: await store.storeId(), epoch: await store.epoch() })',
-    to: 'const show = async () => undefined',
+    from: 'edge.change({ items: [], floor: { store: await store.storeId(), epoch: await store.epoch() } })',
+    to: 'Promise.resolve([])',
     breaks: 'The former store of a copy that has changed nothing yet could still act.',
     test: 'test/world/world.test.ts',
     filter: 'a former store takes no host off the air',
@@ -161,8 +161,8 @@ export const FENCE_GUARDS: readonly Guard[] = [
   {
     name: 'a removal asks the edge before it takes the name',
     file: 'src/runs/steps/context.ts',
-    from: "        if (run.action === 'remove') await primary.raiseFence(guard.fences)\n",
-    to: '',
+    from: "items: guard.fences.map((fence) => ({ host: fence.host, fence, expected: 'any', wanted: 'same' })),",
+    to: 'items: [],',
     breaks: 'A former store would take the name of a host from DNS before the edge refuses it.',
     test: 'test/world/world.test.ts',
     filter: 'a former store takes no host off the air',
@@ -220,7 +220,7 @@ export const FENCE_GUARDS: readonly Guard[] = [
   {
     name: 'a change asks for newer runs directly before the swap',
     file: ENGINE,
-    from: '      this.#parts.fences.claim(work.fences).assertNewest()\n',
+    from: '      this.#parts.fences.claim(fencesOf(work)).assertNewest()\n',
     to: '',
     breaks: 'A run that was overtaken while its change was tested would change the edge.',
     test: FENCES_TEST,
@@ -228,7 +228,7 @@ export const FENCE_GUARDS: readonly Guard[] = [
   {
     name: 'a change records its fence before the swap',
     file: ENGINE,
-    from: 'fences.claim(all.flatMap((work) => work.fences ?? [])).record(), ',
+    from: 'fences.claim(all.flatMap(fencesOf)).record(), ',
     to: '',
     breaks: 'An older run would be let in after a newer one.',
     test: FENCES_TEST,

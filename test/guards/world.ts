@@ -43,9 +43,9 @@ export const WORLD_GUARDS: readonly Guard[] = [
   },
   {
     name: 'an undone accept takes its released file off the Secondary',
-    file: 'src/runs/steps/proxy.ts',
-    from: 'withUntold(await imageOn(target, edge, afters), onSecondary)',
-    to: 'withUntold(await imageOn(target, edge, afters), { before: [], after: [] })',
+    file: 'src/edge/generations/proposals.ts',
+    from: '(run ? released.undo(run, host) : [])',
+    to: '[]',
     breaks: 'The Secondary would serve the host after its removal.',
     test: WORLD_TEST,
     filter: 'an accept that is undone leaves its released file',
@@ -68,14 +68,5 @@ export const WORLD_GUARDS: readonly Guard[] = [
       'Recovery would undo or repeat a run that the former store has ended: hosts would go off the air or come back.',
     test: WORLD_TEST,
     filter: 'a store that is restored from a backup of the time of',
-  },
-  {
-    name: 'a converge leaves an edit on the Secondary',
-    file: 'src/runs/steps/entry-digest.ts',
-    from: 'return standing !== undefined && standing !== rendered &&',
-    to: 'return false && standing !== undefined && standing !== rendered &&',
-    breaks: 'What an administrator wrote on the Secondary would be overwritten when it comes back.',
-    test: WORLD_TEST,
-    filter: 'an edit on the Secondary stays',
   },
 ]

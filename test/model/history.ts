@@ -82,7 +82,7 @@ class Play {
     const specs = await this.#resolveAll(last, await assertAgreement(this.#played))
     const { exposures } = await this.#cluster.books()
     for (const [host, world] of this.#cluster.worlds) {
-      const [entry, record] = ownedBy(exposures.get(host)?.receipt)
+      const [entry, record] = ownedBy(exposures.get(host))
       world.repair({ entry, record })
       if (specs.get(host)?.released) world.clear()
     }

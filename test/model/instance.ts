@@ -156,7 +156,6 @@ export class Instance {
       publish: (_host, commit) => commit(),
       clock: this.#clock,
       raiseFences: async () => undefined,
-      renewedFiles: (placed) => (host) => placed.filter(({ path }) => path === host),
       stepsFor: (carried, held) => this.#stepsFor(carried, held),
     })
     runs.listen(({ mark }, { runId }) => {
@@ -169,15 +168,15 @@ export class Instance {
     const [cluster, store] = [this.#cluster, this.#store]
     const exposure = await store.findExposure(plan.host)
     const members = run.action === 'renew' ? await store.exposuresOf(run.runId) : []
-    const placeAt = (host: string, receipt: Exposure['receipt']): Place[] => {
+    const placeAt = (host: string, owner: Exposure | undefined): Place[] => {
       const world = cluster.worlds.get(host)
       const fence = leases.find(({ name }) => name === hostLease(host))?.fence
-      return world && fence !== undefined ? [{ host, world, fence, receipt }] : []
+      return world && fence !== undefined ? [{ host, world, fence, exposure: owner }] : []
     }
     const others = members.filter(({ host }) => host !== plan.host)
     const [first, ...further] = [
-      ...placeAt(plan.host, exposure?.receipt),
-      ...others.flatMap(({ host, receipt }) => placeAt(host, receipt)),
+      ...placeAt(plan.host, exposure),
+      ...others.flatMap((member) => placeAt(member.host, member)),
     ]
     if (!first) throw new Error('The run has no lease on its host.')
     const guard = cluster.removal.guard?.(held) ?? held

@@ -21,7 +21,7 @@ export async function assertAgreement({ cluster }: Played): Promise<ReadonlyMap<
     const spec = specOf(host, endedOn(host, books, cluster))
     assertPlans(host, spec, books)
     assertExposure(host, spec, books)
-    assertWorld(spec, world, ownedBy(books.exposures.get(host)?.receipt))
+    assertWorld(spec, world, ownedBy(books.exposures.get(host)))
     return [host, spec] as const
   })
   return new Map(specs)

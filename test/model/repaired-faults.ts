@@ -16,11 +16,11 @@ export const REPAIRED_FAULTS: readonly RepairedFault[] = [
     history: [applied, { do: 'take', part: 'entry' }, ...cannotBeUndone, { do: 'repair', by: 'a', plan: 'one' }],
   },
   {
-    name: 'a store that is silent in the step after the verdict turns the run back',
+    name: 'a store that is silent after the verdict turns the run back',
     history: [
       applied,
       { do: 'take', part: 'entry' },
-      { do: 'repair', by: 'a', plan: 'one', stop: { at: 'committed: write tidy done', how: 'lost' } },
+      { do: 'repair', by: 'a', plan: 'one', stop: { at: 'committed: write verify verdict', how: 'lost' } },
     ],
   },
   {
@@ -50,7 +50,7 @@ export const REPAIRED_FAULTS: readonly RepairedFault[] = [
     ],
   },
   {
-    name: 'the accept of a blocked renewal leaves other hosts with files that their receipts do not say',
+    name: 'the accept of a blocked renewal leaves other hosts with a certificate that their receipts do not say',
     history: [
       applied,
       { do: 'apply', by: 'a', plan: 'side' },

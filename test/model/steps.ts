@@ -1,8 +1,9 @@
 import { EdgeFault } from '../../src/edge/contract.ts'
 import type { Plan } from '../../src/model/exposure.ts'
-import type { Receipt, StepResults } from '../../src/model/receipt.ts'
+import type { ChosenCertificate, StepResults } from '../../src/model/receipt.ts'
 import type { LeaseGuard, Run, RunTask, StepName } from '../../src/model/run.ts'
 import { type Step, StepFault } from '../../src/runs/engine/step.ts'
+import type { Exposure } from '../../src/store/ports/exposures.ts'
 import { currentOperation, point } from './schedule.ts'
 import { type Change, FOREIGN, type Part, Refused, type World } from './world.ts'
 
@@ -18,9 +19,11 @@ export interface Place {
   readonly host: string
   readonly world: World
   readonly fence: number
-  /** The receipt of the host's exposure. */
-  readonly receipt: Receipt | undefined
+  readonly exposure: Owner | undefined
 }
+
+/** What the store says of a host. */
+type Owner = Pick<Exposure, 'planId' | 'receipt'>
 
 /** What the steps of one run act on. */
 export interface StepSubject {
@@ -46,43 +49,54 @@ type Wish = (stands: string | null, place: Place) => string | null
 
 /** The stand-ins for the steps of a run. Like the real ones they look before they act and ask the lease directly before an effect. */
 export function stepsOf(subject: StepSubject): readonly Step[] {
-  const { run, task, places } = subject
+  const { plan, run, task, places } = subject
   const { action, runId } = run
-  const [entry, record] = ownedBy(places[0].receipt)
+  const [entry, record] = ownedBy(places[0].exposure)
   const own = `${action} ${runId}`
+  const planned = entryFor(plan.planId)
   switch (action) {
     case 'apply':
-      return [check(subject), proxy(subject, replacing(null, own)), dns(subject, replacing(null, own)), verify(subject)]
+      return [
+        check(subject),
+        proxy(subject, replacing(null, planned)),
+        dns(subject, replacing(null, own)),
+        verify(subject),
+      ]
     case 'update':
-      return [check(subject), proxy(subject, replacing(entry, own)), verify(subject)]
+      return [check(subject), proxy(subject, replacing(entry, planned)), verify(subject)]
     case 'remove':
       return [dns(subject, replacing(record, null)), proxy(subject, replacing(entry, null))]
     case 'repair': {
       const overwrite = task.overwrite ?? false
+      const { certificate: kept } = places[0].exposure?.receipt ?? {}
       return [
+        ...(kept ? [certificate(() => kept)] : []),
         proxy(subject, restoring(entry, overwrite)),
         dns(subject, restoring(record, overwrite)),
         verify(subject),
-        tidy,
       ]
     }
     case 'accept':
       return [proxy(subject, releasing(own)), dns(subject, releasing(own))]
-    case 'renew': {
-      const renewing: Wish = (stands, { receipt }) => replacing(ownedBy(receipt)[0], own)(stands)
-      return [certificate(subject), proxy(subject, renewing), verify(subject), tidy]
-    }
+    case 'renew':
+      return [certificate(() => renewed(subject)), proxy(subject, renewing(runId)), verify(subject)]
     case 'converge':
       // Not in the histories of the model: test/faults/crash/crash-converge.test.ts walks it.
       return []
   }
 }
 
-/** What a receipt says that stands in the world: entry and record. */
-export const ownedBy = (receipt: Receipt | undefined): readonly [string | null, string | null] => [
-  receipt?.files.at(0)?.hash ?? null,
-  receipt?.records.at(0)?.value ?? null,
-]
+/** An entry follows from its plan and its certificate. */
+const entryFor = (planId: string, fingerprint?: string): string =>
+  fingerprint === undefined ? planId : `${planId} ${fingerprint}`
+
+/** What the store says that stands in the world: entry and record. */
+export const ownedBy = (exposure: Owner | undefined): readonly [string | null, string | null] => {
+  const { receipt, planId = '' } = exposure ?? {}
+  return receipt
+    ? [entryFor(planId, receipt.certificate?.fingerprint), receipt.records.at(0)?.value ?? null]
+    : [null, null]
+}
 
 /** Accepts only what stood before, or what the step itself has left. */
 const replacing =
@@ -99,6 +113,12 @@ const restoring =
     if (stands !== FOREIGN || overwrite) return wanted
     throw new StepFault('Somebody else changed it.', { untouched: true, code: 'changed_elsewhere' })
   }
+
+/** The same entry with the certificate of the run. */
+const renewing =
+  (runId: string): Wish =>
+  (stands, { exposure }) =>
+    replacing(ownedBy(exposure)[0], exposure ? entryFor(exposure.planId, runId) : null)(stands)
 
 /** Leaves everything as it is, but it is not ours any more. */
 const releasing =
@@ -117,48 +137,45 @@ const check = (subject: StepSubject): Step<'check'> => ({
   undo: async () => failIf(subject, 'check', 'undo'),
 })
 
-const certificate = ({ run, places }: StepSubject): Step<'certificate'> => ({
+const certificate = (chosen: () => ChosenCertificate): Step<'certificate'> => ({
   name: 'certificate',
   before: async () => null,
-  do: async () => ({
-    fingerprint: run.runId,
-    certificateFile: 'certificate.pem',
-    keyFile: 'key.pem',
-    source: 'issued',
-    names: places.map(({ host }) => host),
-    notBefore: 0,
-    notAfter: 1,
-    ours: true,
-  }),
+  do: async () => chosen(),
   undo: async () => undefined,
 })
 
-/** Comes after the verdict and is never undone. */
-const tidy: Step<'tidy'> = {
-  name: 'tidy',
-  before: async () => null,
-  do: async () => {
-    await point('tidy')
-    return null
-  },
-  undo: async () => undefined,
-}
+const renewed = ({ run, places }: StepSubject): ChosenCertificate => ({
+  fingerprint: run.runId,
+  certificateFile: 'certificate.pem',
+  keyFile: 'key.pem',
+  source: 'issued',
+  names: places.map(({ host }) => host),
+  notBefore: 0,
+  notAfter: 1,
+  ours: true,
+})
 
-/** Notes its before-image during `do`, as the real step does when it is its turn at the edge. */
-function proxy(subject: StepSubject, wish: Wish): Step<'proxy', readonly Item[] | null> {
+/** The edge itself keeps what stood before a run, as the real one does: an undo names the run that made the change. */
+function proxy(subject: StepSubject, wish: Wish): Step<'proxy', { readonly run: string }> {
+  const { run, places } = subject
   return {
     name: 'proxy',
-    before: async () => null,
-    do: async (earlier, _afters, note) => {
+    before: async () => ({ run: run.runId }),
+    do: async () => {
       failIf(subject, 'proxy', 'refused', 'transient')
-      const items = earlier ?? (await itemsAt(subject, 'entry', wish))
-      if (!earlier) await note(items)
-      await change(subject, 'proxy', 'entry', items)
-      const files = items.map(({ host, after }) => ({ path: host, hash: after }))
-      return { files: files.filter(({ hash }) => hash !== null) }
+      await change(subject, 'proxy', 'entry', await itemsAt(subject, 'entry', wish))
+      return { generation: 1 }
     },
-    undo: async (items) => {
-      if (items) await undo(subject, 'proxy', 'entry', items)
+    undo: async ({ run: made }) => {
+      const items: Item[] = []
+      for (const place of places) {
+        const stands = await look(place, 'entry')
+        const before = place.world.before(made)
+        if (before === undefined) continue
+        if (stands === FOREIGN && before !== FOREIGN) throw new StepFault('Somebody else changed the entry.')
+        items.push({ host: place.host, before, after: stands })
+      }
+      await undo(subject, 'proxy', 'entry', items)
     },
   }
 }
@@ -188,10 +205,11 @@ function verify(subject: StepSubject): Step<'verify', null> {
     do: async (_before, afters) => {
       failIf(subject, 'verify', 'refused', 'transient', 'half')
       for (const place of places) {
-        const file = afters.proxy?.files.find(({ path }) => path === place.host)
-        const record = afters.dns?.records.at(0)?.value ?? ownedBy(place.receipt)[1]
+        const planId = run.action === 'update' ? run.planId : (place.exposure?.planId ?? run.planId)
+        const entry = entryFor(planId, afters.certificate?.fingerprint)
+        const record = afters.dns?.records.at(0)?.value ?? ownedBy(place.exposure)[1]
         const stands = { entry: await look(place, 'entry'), record: await look(place, 'record') }
-        if (stands.entry !== file?.hash || (run.action !== 'renew' && stands.record !== record))
+        if (stands.entry !== entry || (run.action !== 'renew' && stands.record !== record))
           throw new StepFault('The host is not served as planned.')
       }
       return VERIFIED

@@ -56,6 +56,8 @@ export class World {
   readonly #isFenced: boolean
   readonly #parts: Record<Part, string | null> = { entry: null, record: null }
   readonly #edits = new Map<Part, Edit>()
+  /** The entry before the first change of each run. */
+  readonly #before = new Map<string, string | null>()
   #newest = 0
 
   constructor(now: () => number, isFenced: boolean) {
@@ -84,10 +86,16 @@ export class World {
     if (this.#parts[part] !== from) throw new Refused(`${part} is ${this.#parts[part]}, not ${from}`, false)
     if (from === FOREIGN && !overwrites) this.trespasses.push(sentence)
     this.#newest = Math.max(this.#newest, fence)
+    if (part === 'entry' && !this.#before.has(runId)) this.#before.set(runId, from)
     this.#parts[part] = to
     this.effects.push({ part, from, to, runId, fence, at: this.#now() })
     const { entry, record } = this.#parts
     if (entry === null && record !== null && record !== FOREIGN && !this.isEdited('entry')) this.dangling.push(sentence)
+  }
+
+  /** The entry before a run changed it. Undefined if the run has not. */
+  before(runId: string): string | null | undefined {
+    return this.#before.get(runId)
   }
 
   /** A run has found what it would have written. An edit that made it so is not an edit any more. */

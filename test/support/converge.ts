@@ -5,6 +5,7 @@ import { Converge, type ConvergeParts } from '../../src/runs/converge.ts'
 import type { EdgeStandings } from '../../src/runs/edge-standings.ts'
 import { type Carried, Runs } from '../../src/runs/engine/runs.ts'
 import { convergeStep } from '../../src/runs/steps/converge.ts'
+import { entryOf } from '../../src/runs/steps/entry-of.ts'
 import { createLog } from '../../src/runtime/log.ts'
 import type { Store } from '../../src/store/ports/store.ts'
 import type { FakeEdge } from './edge/fake-edge.ts'
@@ -14,13 +15,11 @@ interface ConvergedWorld extends Pick<ConvergeParts, 'mostHosts'> {
   readonly primary: FakeEdge
   readonly secondary: FakeEdge
   readonly standings: EdgeStandings
-  readonly loadPair: ConvergeParts['loadPair']
   readonly now: () => number
 }
 
 /** The real converge and engine of runs on two stand-ins for edges. */
 export function convergeOn({ store, primary, secondary, now, ...world }: ConvergedWorld): Converge {
-  const { loadPair } = world
   const stepsFor = async ({ run, task }: Carried, guard: RunGuard) => {
     const isPrimary = task.edge === primary.server
     const members = (await store.exposuresOf(run.runId)).flatMap(({ host, planId, receipt }) =>
@@ -28,9 +27,9 @@ export function convergeOn({ store, primary, secondary, now, ...world }: Converg
     )
     return [
       convergeStep({
-        ...{ isPrimary, members, removes: task.removes, removedPlans: task.removedPlans, guard, pairOf: loadPair },
+        ...{ members, removes: task.removes, removedPlans: task.removedPlans, guard },
         edge: (isPrimary ? primary : secondary).edge,
-        isAlone: async () => true,
+        entryFor: async (_edge, plan, certificate) => entryOf(plan, certificate),
         findPlan: (planId) => store.findPlan(planId),
         reached: () => undefined,
       }),
@@ -40,7 +39,6 @@ export function convergeOn({ store, primary, secondary, now, ...world }: Converg
   const runs = new Runs({
     ...{ ...common, stepsFor, trail: new AuditTrail(store), leaseMs: 30_000 },
     raiseFences: async () => undefined,
-    renewedFiles: () => (_host, former) => former,
     crashPoint: () => undefined,
     publish: (_host, commit) => commit(),
   })

@@ -17,7 +17,16 @@ export async function newRun(store: Store, action: RunAction): Promise<Run> {
     url: `http://${id}.lab.test/`,
     request: { zone: 'lab.test', subdomain: id, server: '25', port: 3000, health: '/', tls: false },
     checks: [],
-    changes: [],
+    changes: [
+      {
+        kind: 'proxy',
+        action: 'create',
+        serverName: `${id}.lab.test`,
+        target: 'http://127.0.45.25:3000',
+        https: false,
+      },
+    ],
+    proof: 'ab'.repeat(32),
     digest: id,
     createdAt: 0,
     expiresAt: 1,

@@ -9,15 +9,6 @@ import { SimulatedNginx } from './nginx.ts'
 import type { Process } from './process.ts'
 import type { Timeline } from './timeline.ts'
 
-/** These decide by their arguments alone. */
-const PURE: readonly (keyof Edge)[] = [
-  'server',
-  'certificateFiles',
-  'certificateEntry',
-  'certificateId',
-  'keylessCertificates',
-  'isCertificateFile',
-]
 const PORTS = { http: 80, https: 443 }
 
 /** A machine with one nginx, its files, and the line over which services reach it. */
@@ -120,10 +111,8 @@ export class EdgeMachine {
         if ('error' in ended) throw ended.error
         return ended.value
       }
-    const methods = Object.entries(edge).map(([name, value]) => [
-      name,
-      PURE.includes(name as keyof Edge) ? value : call(value as Parameters<typeof call>[0]),
-    ])
-    return Object.fromEntries(methods) as Edge
+    const { server, ...methods } = edge
+    const reached = Object.entries(methods).map(([name, method]) => [name, call(method as Parameters<typeof call>[0])])
+    return { server, ...Object.fromEntries(reached) } as Edge
   }
 }

@@ -72,7 +72,7 @@ export const isReleased = ({ exposure, runs }: Pick<Told, 'exposure' | 'runs'>):
 function assertReleased({ nameServer, primary, secondary }: World, { host }: Told): void {
   if (nameServer.records.some(({ name }) => name === `_drawbridge.${host}`))
     throw new PromiseBroken('a released host has no mark', host)
-  const isOurs = ({ present }: EdgeMachine) => present.list('lines').some((entry) => entry.host === host)
+  const isOurs = ({ present }: EdgeMachine) => present.find(host) !== undefined
   const ours = [primary, secondary].find(isOurs)
   if (ours) throw new PromiseBroken('a released host has no entry of ours', `${host} on edge ${ours.server}`)
   if (nameServer.records.some(({ name }) => name === host) && !primary.nginx.served.has(host))
@@ -101,7 +101,7 @@ function assertServed(
   exposure: Exposure | undefined,
   edited: string | undefined,
 ): void {
-  const entry = present.list('lines').find((one) => one.host === host)
+  const standing = present.find(host)
   const place = `${host} on edge ${server}`
   // A removal takes what stands on the Secondary, whoever wrote it.
   if (exposure && edited !== undefined) {
@@ -110,10 +110,13 @@ function assertServed(
       throw new PromiseBroken('an edit is not overwritten', `${place} has ${target}, not ${edited}`)
     return
   }
-  if (!exposure && (entry || nginx.served.has(host)))
+  if (!exposure && (standing || nginx.served.has(host)))
     throw new PromiseBroken('there is no entry without an exposure', place)
-  if (exposure && entry?.planId !== exposure.planId)
-    throw new PromiseBroken('an exposure has its entry', `${place} has ${entry?.planId}, not ${exposure.planId}`)
+  if (exposure && standing?.entry?.plan !== exposure.planId)
+    throw new PromiseBroken(
+      'an exposure has its entry',
+      `${place} has ${standing?.entry?.plan}, not ${exposure.planId}`,
+    )
   if (exposure && !nginx.served.has(host)) throw new PromiseBroken('an entry is served', place)
 }
 

@@ -6,10 +6,9 @@ import type { Store } from '../../../src/store/ports/store.ts'
 import type { Bench } from '../engines.ts'
 import { NOW, samplePlan } from '../samples.ts'
 
-const receiptWith = (...paths: string[]): Receipt => ({
+const receiptWith = (...values: string[]): Receipt => ({
   version: 2,
-  files: paths.map((path) => ({ path, hash: null })),
-  records: [],
+  records: values.map((value) => ({ name: 'shop.lab.test', type: 'TXT', ttl: 60, value })),
 })
 
 export function exposureSuite(on: Bench): void {

@@ -125,7 +125,7 @@ export function migrationSuite(on: Bench): void {
       await layVersion(2)
       const store = await on.open()
       expect(await store.findExposure('shop.lab.test')).toMatchObject({
-        receipt: { version: 2, files: [], records: [] },
+        receipt: { version: 2, records: [] },
         expiresAt: NOW + 600_000,
       })
       const run = sampleRun({ runId: 'run_v2', planId: 'plan_v1', action: 'remove', fence: 4 })
@@ -155,7 +155,6 @@ export function migrationSuite(on: Bench): void {
       const store = await on.open()
       expect((await store.findExposure('shop.lab.test'))?.receipt).toStrictEqual({
         version: 2,
-        files,
         records,
         verification,
         onSecondary: 'BB',

@@ -1,15 +1,15 @@
-import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { ServiceConfig } from '../../../lab/service-config.ts'
 import { statePaths } from '../../../lab/state.ts'
-import { linesFile } from '../../../src/edge/config/layout.ts'
+import { digestOf } from '../../../src/edge/config/render-entry.ts'
+import { shardFile } from '../../../src/edge/config/shards.ts'
 import { PresentGeneration } from '../../../src/edge/generations/present.ts'
 import { editEntry, entryFile } from '../../support/lab/entry-file.ts'
 import { expected, granted, invariants, planned, planOf, run, runWith, world } from '../../support/lab/exposure.ts'
 import type { TestLab } from '../../support/lab/lab.ts'
-import { change, rowsOf } from '../../support/lab/lab-store.ts'
+import { rowsOf } from '../../support/lab/lab-store.ts'
 import { startLoad } from '../../support/lab/load.ts'
 import { borrowLab } from '../../support/lab/shared-lab.ts'
 import { drawbridge } from '../../support/programs/drawbridge.ts'
@@ -269,19 +269,16 @@ const hostFile = (host: string) => entryFile(lab.description.edges.primary, host
 const textOf = (host: string) => (existsSync(hostFile(host)) ? readFileSync(hostFile(host), 'utf8') : '')
 const takeBackEdit = (host: string) => writeFileSync(hostFile(host), textOf(host).replace(EDIT, ''))
 
-/** Makes the entry of a host on the Primary, and its receipt, look as if another version of Drawbridge had applied it. */
+/** Makes the entry of a host on the Primary look as if another version of Drawbridge had rendered it from its record. */
 function renderOtherwise(host: string): void {
-  const contentOf = () => new PresentGeneration(lab.description.edges.primary.folder).content(linesFile(host)) ?? ''
-  const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
-  const now = contentOf()
+  const { folder } = lab.description.edges.primary
+  const standing = () => new PresentGeneration(folder).find(host)
+  const rendered = standing()?.rendered ?? ''
   writeFileSync(hostFile(host), textOf(host).replace(`${host} `, `${host}  `))
-  change(
-    lab,
-    'update exposures set receipt = replace(receipt, ?, ?) where host = ?',
-    sha256(now),
-    sha256(contentOf()),
-    host,
-  )
+  const records = join(folder, 'current', shardFile('entries', host))
+  const digest = digestOf(standing()?.parts ?? new Map())
+  writeFileSync(records, readFileSync(records, 'utf8').replace(rendered, digest))
+  expect(standing()).toMatchObject({ isEdited: false, rendered: digest })
 }
 
 /** Edits the file of a host as soon as it exists during `work`. Returns its content afterwards. */

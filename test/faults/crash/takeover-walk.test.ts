@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { statePaths } from '../../../lab/state.ts'
 import { dnsReader } from '../../../src/dns/reader.ts'
-import { hostEntry, linesFile } from '../../../src/edge/config/layout.ts'
 import { PresentGeneration } from '../../../src/edge/generations/present.ts'
 import { CRASH_POINTS } from '../../../src/runs/engine/crash-points.ts'
 import { STEADY_PEBBLE } from '../../support/acme/pebble-again.ts'
@@ -117,9 +116,9 @@ async function seen(host: string): Promise<unknown> {
   const ca = readFileSync(lab.lab.description.acme.ca, 'utf8')
   return {
     names: names.map((name, i) => [name, answers[i]?.kind === 'answer' ? answers[i].rcode : answers[i]?.kind]),
-    files: edges.flatMap((edge) => {
-      const present = new PresentGeneration(edge.folder)
-      return [present.content(linesFile(host)), present.content(hostEntry(host))]
+    entries: edges.map((edge) => {
+      const { entry, parts } = new PresentGeneration(edge.folder).find(host) ?? {}
+      return { entry, parts: [...(parts ?? [])] }
     }),
     served: await Promise.all(edges.map((edge) => serves(edge, host))),
     shown: await Promise.all(

@@ -2,14 +2,14 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { nginxConfig } from '../../../lab/nginx-config.ts'
-import { GATHERED_FOLDERS } from '../../../src/edge/config/gathered.ts'
-import { adoptedFile, adoptedFolder, releasedFolder } from '../../../src/edge/config/layout.ts'
-import { EDGE_POINTS, type Edge, type EdgeFile, type Site, type SitePair } from '../../../src/edge/contract.ts'
+import { adoptedFolder, releasedFolder } from '../../../src/edge/config/layout.ts'
+import { SHARD_FOLDERS } from '../../../src/edge/config/shards.ts'
+import { type ChangeItem, EDGE_POINTS, type Edge, type Entry } from '../../../src/edge/contract.ts'
 import { PresentGeneration } from '../../../src/edge/generations/present.ts'
 import { localEdge } from '../../../src/edge/local.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
 import { type CrashImage, crashImages } from '../../support/edge/crash-images.ts'
-import { certificateFor, PLAN_ID } from '../../support/edge/edge.ts'
+import { certificateFor, changeHost, entryOf, PLAN_ID, type TestPair } from '../../support/edge/edge.ts'
 import { configurationListing, listing, viewOf } from '../../support/edge/edge-folder.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { until } from '../../support/until.ts'
@@ -35,6 +35,7 @@ const SITE =
   'server { listen 127.0.0.1:8080; server_name old.lab.test; location / { proxy_pass http://127.0.0.1:9; } }\n'
 const OTHER = 'server { listen 127.0.0.1:8080; server_name other.lab.test; return 204; }\n'
 const HOST = 'new.lab.test'
+const ADOPTED = 'old.lab.test'
 
 let isLoading = true
 const open = (): Edge =>
@@ -45,7 +46,7 @@ const open = (): Edge =>
       },
     },
   })
-let certificate: SitePair
+let certificate: TestPair
 let edge: Edge
 
 beforeAll(async () => {
@@ -56,38 +57,42 @@ beforeAll(async () => {
   writeFileSync(edgeAt.config, text.replace('include drawbridge', `include ${at('sites')}/*;\n  include drawbridge`))
   writeFileSync(at('sites', 'old'), SITE)
   writeFileSync(at('sites', 'other'), OTHER)
-  certificate = await certificateFor(temp.path, [HOST, 'stays.lab.test'])
+  certificate = await certificateFor(temp.path, [HOST, ADOPTED, 'stays.lab.test'])
   edge = open()
   await edge.prepare()
-  await change(edge, () => edge.filesFor(siteOf('stays.lab.test', 1)))
+  await edge.certificate(certificate)
+  await change(edge, { host: 'stays.lab.test', wanted: () => entryAt('stays.lab.test', 1) })
 })
 beforeEach(() => {
   isLoading = true
 })
 afterAll(() => temp[Symbol.dispose]())
 
-const siteOf = (host: string, port: number): Site => ({
-  ...{ host, planId: PLAN_ID, target: `http://127.0.0.1:${port}`, certificate, proof: 'f'.repeat(64) },
-})
+const entryAt = (host: string, port: number): Entry =>
+  entryOf({ host, planId: PLAN_ID, target: `http://127.0.0.1:${port}`, certificate, proof: 'f'.repeat(64) })
 
-type Proposed = () => Promise<readonly EdgeFile[]>
+/** What a change does to one host. `run`: the one that makes it, and that may put back what stood before. */
+interface Made extends Pick<ChangeItem, 'host' | 'takesOver'> {
+  readonly wanted: () => ChangeItem['wanted']
+  readonly run?: string
+}
 
 /** The number grows with each change of a host: a new engine refuses a run that is older than what it finds. */
 let fence = 0
 
-async function change(on: Edge, files: Proposed, reached?: (point: string) => void): Promise<void> {
+async function change(
+  on: Edge,
+  { host, wanted, takesOver, run }: Made,
+  reached?: (point: string) => void,
+): Promise<void> {
   fence += 1
   const former = numberOf()
-  await on.change({
-    propose: async () => {
-      const wanted = await files()
-      return { files: wanted, expected: await on.hashFiles(wanted.map(({ path }) => path)) }
-    },
-    assertHeld: () => undefined,
-    fences: [{ host: HOST, epoch: 1, number: fence }],
+  await changeHost(on, host, wanted(), {
+    ...{ fence: { host, epoch: 1, number: fence }, takesOver },
+    ...(run !== undefined && { run }),
     ...(reached && { reached }),
   })
-  await until('the keys of old generations are removed', () => !hasOldKeys(former))
+  if (numberOf() !== former) await until('the keys of old generations are removed', () => !hasOldKeys(former))
 }
 
 const numberOf = (): number => new PresentGeneration(edgeAt.folder).number ?? 0
@@ -98,7 +103,7 @@ const hasOldKeys = (former: number): boolean =>
     (name) =>
       Number(name) < numberOf() &&
       Number(name) !== former &&
-      existsSync(join(edgeAt.folder, 'generations', name, 'tls')),
+      existsSync(join(edgeAt.folder, 'generations', name, 'tls/keys-1')),
   )
 
 const below = (folder: string): string[] => (existsSync(folder) ? listing(folder) : [])
@@ -117,38 +122,27 @@ function assertWhole(moment: string): void {
   const { present, leftOvers } = viewOf(edgeAt)
   expect(leftOvers, moment).toEqual([])
   expect(base, moment).toBe(readFileSync(join(present, 'drawbridge.conf'), 'utf8'))
-  for (const kind of GATHERED_FOLDERS) expect(readdirSync(join(present, kind))).toBeInstanceOf(Array)
+  for (const kind of SHARD_FOLDERS) expect(readdirSync(join(present, kind))).toBeInstanceOf(Array)
 }
 
-const CHANGES: Record<string, { before?: Proposed; files: Proposed; fails?: boolean }> = {
-  'a new host': { files: () => edge.filesFor(siteOf(HOST, 2)) },
-  'a host that moves': {
-    before: () => edge.filesFor(siteOf(HOST, 2)),
-    files: () => edge.filesFor(siteOf(HOST, 3)),
-  },
-  'a removal': { before: () => edge.filesFor(siteOf(HOST, 2)), files: () => edge.filesWithout(HOST) },
+const RUN = 'run_a1'
+const placed: Made = { host: HOST, wanted: () => entryAt(HOST, 2) }
+const adopted: Made = { host: ADOPTED, wanted: () => entryAt(ADOPTED, 9), takesOver: { plan: PLAN_ID }, run: RUN }
+
+const CHANGES: Record<string, { before?: Made; made: Made; fails?: boolean }> = {
+  'a new host': { made: { ...placed, run: RUN } },
+  'a host that moves': { before: placed, made: { host: HOST, wanted: () => entryAt(HOST, 3), run: RUN } },
+  'a removal': { before: placed, made: { host: HOST, wanted: () => 'absent', run: RUN } },
   'a host that is released': {
-    before: () => edge.filesFor(siteOf(HOST, 2)),
-    files: async () => [...(await edge.filesWithout(HOST)), ...(await edge.releasedFiles(HOST))],
+    before: placed,
+    made: { host: HOST, wanted: () => (isServed(HOST) ? 'released' : 'absent'), run: RUN },
   },
-  'a site that is adopted': {
-    files: async () => [
-      ...(await edge.filesFor(siteOf('old.lab.test', 9))),
-      ...(await edge.takenOut('old.lab.test', PLAN_ID)),
-    ],
-  },
-  'an adopted site that is given back': {
-    before: async () => [
-      ...(await edge.filesFor(siteOf('old.lab.test', 9))),
-      ...(await edge.takenOut('old.lab.test', PLAN_ID)),
-    ],
-    files: async () => [
-      ...(await edge.filesWithout('old.lab.test')),
-      { path: adoptedFile(PLAN_ID), content: null, secret: false },
-    ],
-  },
-  'a change that nginx does not load': { files: () => edge.filesFor(siteOf(HOST, 2)), fails: true },
+  'a site that is adopted': { made: adopted },
+  'an adopted site that is given back': { before: adopted, made: { ...adopted, wanted: () => 'before' } },
+  'a change that nginx does not load': { made: { ...placed, run: RUN }, fails: true },
 }
+
+const isServed = (host: string): boolean => new PresentGeneration(edgeAt.folder).find(host) !== undefined
 
 /** A campaign walks all moments. Here those are left out that only differ in files that nobody includes yet, and that are all removed. */
 const isChosen = (moment: string): boolean =>
@@ -159,22 +153,18 @@ const isChosen = (moment: string): boolean =>
 const isWalked = ([name]: readonly [string, unknown]): boolean =>
   process.env.CAMPAIGN !== undefined || !['a host that moves', 'a removal'].includes(name)
 
-describe.each(Object.entries(CHANGES).filter(isWalked))('killed in %s', (_name, { before, files, fails = false }) => {
+describe.each(Object.entries(CHANGES).filter(isWalked))('killed in %s', (_name, { before, made, fails = false }) => {
   let images: readonly CrashImage[]
-  let wanted: readonly EdgeFile[]
-  let former: readonly EdgeFile[]
   let standing: Readonly<Record<'before' | 'after', ReturnType<typeof world>>>
 
   beforeAll(async () => {
     const folder = tempFolder()
     const [bare] = await crashImages(prefix, folder.path, async () => undefined)
     if (before) await change(edge, before)
-    wanted = await files()
-    former = await edge.read(wanted.map(({ path }) => path))
     const first = world()
     isLoading = !fails
     const making = (reached: (moment: string) => void) =>
-      change(edge, async () => wanted, reached).catch((error: unknown) => {
+      change(edge, made, reached).catch((error: unknown) => {
         if (!fails) throw error
       })
     images = await crashImages(prefix, join(folder.path, 'images'), making, isChosen)
@@ -200,18 +190,20 @@ describe.each(Object.entries(CHANGES).filter(isWalked))('killed in %s', (_name, 
 
   /** Both ways back are walked in a campaign, and here by turns. */
   test('the former or the new generation is left, whole, and the change can be put back or made again', async () => {
+    const putBack: Made = { ...made, wanted: () => 'before' }
     const ways = [
-      { files: former, end: standing.before },
-      { files: wanted, end: standing.after },
+      // Where the change puts back, that is made again, and nothing is put back.
+      ...(made.wanted() === 'before' ? [] : [{ next: putBack, end: standing.before }]),
+      { next: made, end: standing.after },
     ]
     for (const [at, { moment, restore }] of images.entries())
-      for (const { files, end } of process.env.CAMPAIGN ? ways : ways.slice(at % 2, (at % 2) + 1)) {
+      for (const { next, end } of process.env.CAMPAIGN ? ways : ways.filter((_, way) => way === at % ways.length)) {
         restore()
-        const next = open()
-        await next.prepare()
+        const engine = open()
+        await engine.prepare()
         assertWhole(moment)
         expect([standing.before.generation, standing.after.generation], moment).toContainEqual(world().generation)
-        await change(next, async () => files)
+        await change(engine, next)
         expect(world(), moment).toEqual(end)
         assertWhole(moment)
       }

@@ -12,12 +12,12 @@ import {
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { EdgeFault, type EdgeProposal, isFenced } from '../../../src/edge/contract.ts'
+import { EdgeFault, isFenced } from '../../../src/edge/contract.ts'
 import { Fences } from '../../../src/edge/files/fences.ts'
 import { whileAppending } from '../../../src/edge/files/folder-lock.ts'
 import type { HostFence } from '../../../src/model/run.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
-import { whenAt } from '../../support/edge/edge.ts'
+import { changeHost, type More, whenAt } from '../../support/edge/edge.ts'
 import { entryOf, startEngine, type TestEngine } from '../../support/edge/engine.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
@@ -205,9 +205,9 @@ describe('a change with fences', () => {
     at = await startEngine()
   })
   afterEach(() => at[Symbol.dispose]())
-  const file = entryOf(HOST)
-  const under = (number: number, more: Partial<EdgeProposal> = {}) =>
-    at.change([file], { fences: [fence(number)], ...more })
+  const entry = entryOf(HOST)
+  const under = (number: number, more: More = {}) => at.place(entry, { fence: fence(number), ...more })
+  const hosts = () => [...at.present.all()].map(({ host }) => host).toSorted()
   const overtake = () => appendFileSync(join(at.folder, '.fences'), `\n1 2 ${HOST};\n`)
 
   test('writes nothing when a newer run has the host, or gets it while its generation is tested', async () => {
@@ -215,24 +215,24 @@ describe('a change with fences', () => {
     await expect(under(1)).rejects.toMatchObject(FENCED)
     rmSync(join(at.folder, '.fences'))
     await expect(under(1, whenAt('before-swap', overtake))).rejects.toMatchObject(FENCED)
-    expect(at.present.content(file.path)).toBeNull()
+    expect(hosts()).toEqual([])
     await expect.poll(at.generations).toEqual([1])
     expect(at.counts.reloads).toBe(0)
   })
 
   test('is left out alone: the others of its generation go on', async () => {
-    const others = ['a', 'b', 'c'].map((name) => at.change([entryOf(`${name}.lab.test`)]))
+    const others = ['a', 'b', 'c'].map((name) => at.place(entryOf(`${name}.lab.test`)))
     await expect(under(1, whenAt('before-swap', overtake))).rejects.toMatchObject(FENCED)
     await Promise.all(others)
-    expect([...at.present.keysOf('backends')].toSorted()).toEqual(['a.lab.test', 'b.lab.test', 'c.lab.test'])
+    expect(hosts()).toEqual(['a.lab.test', 'b.lab.test', 'c.lab.test'])
   })
 
   test('is left out alone, too, when it is overtaken while its claim is written', async () => {
-    const others = ['a', 'b', 'c'].map((name) => at.change([entryOf(`${name}.lab.test`)]))
+    const others = ['a', 'b', 'c'].map((name) => at.place(entryOf(`${name}.lab.test`)))
     const whileWritten = whenAt('staged', () => queueMicrotask(overtake))
     await expect(under(1, whileWritten)).rejects.toMatchObject(FENCED)
     await Promise.all(others)
-    expect([...at.present.keysOf('backends')].toSorted()).toEqual(['a.lab.test', 'b.lab.test', 'c.lab.test'])
+    expect(hosts()).toEqual(['a.lab.test', 'b.lab.test', 'c.lab.test'])
     expect(at.generations()).toContain(at.present.number)
     expect(Math.max(...at.generations())).toBe(at.present.number)
     expect(readdirSync(join(at.folder, '.staging'))).toEqual([])
@@ -240,12 +240,13 @@ describe('a change with fences', () => {
 
   test('leaves no staged generation when what lies outside it cannot be written', async () => {
     const fault = new EdgeFault('write_failed', 'The disk is full.')
-    using full = await startEngine({ prepareSites: () => Promise.reject(fault) })
-    await expect(full.change([file])).rejects.toBe(fault)
+    const sites = { record: () => undefined, putBack: () => NOTHING, prepare: () => Promise.reject(fault) }
+    using full = await startEngine({ sites })
+    await expect(full.place(entry)).rejects.toBe(fault)
     expect(full.generations()).toEqual([1])
   })
 
-  test('records its fence before the generation is entered, also when no file changes', async () => {
+  test('records its fence before the generation is entered, also when nothing changes', async () => {
     const recorded: unknown[] = []
     const beforeSwap = () =>
       recorded.push(readFileSync(join(at.folder, '.fences'), 'utf8').includes(`1 7 ${HOST};`), at.present.number)
@@ -255,9 +256,24 @@ describe('a change with fences', () => {
     expect(readFileSync(join(at.folder, '.fences'), 'utf8')).toContain(`1 8 ${HOST};`)
   })
 
-  test('without fences leaves none', async () => {
-    await at.change([file])
-    expect(readdirSync(at.folder)).not.toContain('.fences')
+  test('that only raises the fence writes nothing else, and is refused as any other', async () => {
+    await under(1)
+    const [number, reloads] = [at.present.number, at.counts.reloads]
+    const raise = (to: number) => changeHost(at.engine, HOST, 'same', { fence: fence(to) })
+    await raise(5)
+    expect([at.present.number, at.counts.reloads]).toEqual([number, reloads])
+    for (const late of [() => under(4), () => raise(4)]) await expect(late()).rejects.toMatchObject(FENCED)
+  })
+
+  test('refuses all of its hosts where one belongs to a newer run', async () => {
+    await claimed(new Fences(at.folder, systemClock), fence(2))
+    const other = 'other.lab.test'
+    const items = [
+      { host: other, fence: fence(1, 1, other), expected: 'any', wanted: entryOf(other) } as const,
+      { host: HOST, fence: fence(1), expected: 'any', wanted: entry } as const,
+    ]
+    await expect(at.engine.change({ items })).rejects.toMatchObject(FENCED)
+    expect(hosts()).toEqual([])
   })
 
   test('is recognized as fenced through the faults of a step, and nothing else is', () => {
@@ -269,6 +285,8 @@ describe('a change with fences', () => {
     expect([new EdgeFault('unavailable', 'x'), new Error('x'), undefined].map(isFenced)).toEqual([false, false, false])
   })
 })
+
+const NOTHING = { path: 'adopted/x', content: null, secret: false }
 
 interface Outcome {
   readonly host: string

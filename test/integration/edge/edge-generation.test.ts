@@ -1,18 +1,25 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { EdgeFault } from '../../../src/edge/contract.ts'
+import { shardOf } from '../../../src/edge/config/shards.ts'
+import { EdgeFault, type Entry } from '../../../src/edge/contract.ts'
+import { PresentGeneration } from '../../../src/edge/generations/present.ts'
 import type { Staged } from '../../../src/edge/generations/stage.ts'
-import { whenAt } from '../../support/edge/edge.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
+import { changeHost, whenAt } from '../../support/edge/edge.ts'
 import { entryOf, startEngine, type TestEngine } from '../../support/edge/engine.ts'
 
 /** The engine of generations on a real folder, with a stand-in for nginx. */
 const [A, B] = [entryOf('a.lab.test'), entryOf('b.lab.test')]
-const EDITED = { ...A, content: entryOf('a.lab.test', 10).content }
+const OTHER = entryOf('a.lab.test', 10)
+/** A host in the same files as A. */
+const NEIGHBOUR = entryOf(
+  Array.from({ length: 1_000 }, (_, at) => `n${at}.lab.test`).find((host) => shardOf(host) === shardOf(A.host)) ?? '',
+)
 const lost = () => {
   throw new Error('The lease was lost.')
 }
-const hostsOf = (at: TestEngine) => [...at.present.keysOf('backends')].toSorted()
+const hostsOf = (at: TestEngine) => [...at.present.all()].map(({ host }) => host).toSorted()
 
 /** Refuses every generation with B. */
 async function refusesB({ folder, durable }: Staged) {
@@ -24,9 +31,9 @@ async function refusesB({ folder, durable }: Staged) {
 
 test('what nginx refuses does not stand, alone or among others, which do', async () => {
   using at = await startEngine({ test: refusesB })
-  await expect(at.change([B])).rejects.toMatchObject({ kind: 'change_invalid' })
+  await expect(at.place(B)).rejects.toMatchObject({ kind: 'change_invalid' })
   expect([hostsOf(at), at.counts.reloads]).toEqual([[], 0])
-  const [a, c, bad, ...more] = ['a', 'c', 'b', 'd', 'e'].map((name) => at.change([entryOf(`${name}.lab.test`)]))
+  const [a, c, bad, ...more] = ['a', 'c', 'b', 'd', 'e'].map((name) => at.place(entryOf(`${name}.lab.test`)))
   await expect(bad).rejects.toMatchObject({ kind: 'change_invalid' })
   await Promise.all([a, c, ...more])
   expect(hostsOf(at)).toEqual(['a.lab.test', 'c.lab.test', 'd.lab.test', 'e.lab.test'])
@@ -39,10 +46,10 @@ test('a generation whose reload is not proven is left for the former one, and it
       if (!isProven) throw new EdgeFault('not_reloaded', 'Nothing proves the reload.')
     },
   })
-  await at.change([A])
+  await at.place(A)
   const former = at.present.number
   isProven = false
-  await expect(at.change([B])).rejects.toMatchObject({ kind: 'not_reloaded' })
+  await expect(at.place(B)).rejects.toMatchObject({ kind: 'not_reloaded' })
   expect([at.present.number, hostsOf(at)]).toEqual([former, ['a.lab.test']])
 })
 
@@ -56,7 +63,7 @@ test('an instance that lost the lock of the edge during its reload puts nothing 
       throw new EdgeFault('not_reloaded', 'Nothing proves the reload.')
     },
   })
-  await expect(at.change([A])).rejects.toThrow('The lease was lost.')
+  await expect(at.place(A)).rejects.toThrow('The lease was lost.')
   expect(at.counts.reloads).toBe(1)
   expect(hostsOf(at)).toEqual(['a.lab.test'])
 })
@@ -64,39 +71,129 @@ test('an instance that lost the lock of the edge during its reload puts nothing 
 test('nothing is entered by a run that lost its lease, or an instance that lost its lock, during the test', async () => {
   let isHeld = true
   using at = await startEngine({ exclusive: (work) => work({ assertHeld: () => (isHeld ? undefined : lost()) }) })
-  await expect(at.change([A], { assertHeld: lost })).rejects.toThrow('The lease was lost.')
+  await expect(at.place(A, { assertHeld: lost })).rejects.toThrow('The lease was lost.')
   const letGo = whenAt('staged', () => {
     isHeld = false
   })
-  await expect(at.change([A], letGo)).rejects.toThrow('The lease was lost.')
+  await expect(at.place(A, letGo)).rejects.toThrow('The lease was lost.')
   expect([hostsOf(at), at.counts.reloads]).toEqual([[], 0])
 })
 
-test('an entry that somebody edited is not overwritten', async () => {
+/** Read anew: an edge reads a file once in a turn of the event loop. */
+const standing = ({ folder }: TestEngine, host = A.host) => new PresentGeneration(folder).find(host)
+
+/** Somebody gives the host another backend with an editor. */
+function edit(at: TestEngine, host: string): void {
+  const { file } = at.present.whereIs(host)
+  writeFileSync(file, readFileSync(file, 'utf8').replace(`${host} http://127.0.0.1:9;`, `${host} http://127.0.0.1:1;`))
+}
+
+test('an entry that somebody edited is not overwritten, removed or undone, unless that is asked for', async () => {
   using at = await startEngine()
-  await at.change([A])
-  const expected = [{ path: A.path, hash: null }]
-  const change = at.change([EDITED], { propose: async () => ({ files: [EDITED], expected }) })
-  await expect(change).rejects.toMatchObject({ kind: 'changed_meanwhile' })
-  expect(at.present.content(A.path)).toBe(A.content)
+  const run = 'run_a1'
+  await at.place(A, { run })
+  edit(at, A.host)
+  const elsewhere = {
+    kind: 'changed_elsewhere',
+    message: expect.stringContaining(`(${at.present.whereIs(A.host).file}, line 2)`),
+  }
+  const revision = standing(at)?.revision ?? ''
+  for (const expected of ['any', { revision }] as const) {
+    await expect(at.place(OTHER, { expected })).rejects.toMatchObject(elsewhere)
+    await expect(at.place(A, { expected })).rejects.toMatchObject(elsewhere)
+    await expect(at.remove(A.host, { expected })).rejects.toMatchObject(elsewhere)
+  }
+  await expect(changeHost(at.engine, A.host, 'before', { run })).rejects.toMatchObject(elsewhere)
+  expect(at.present.find(A.host)?.parts.get('backends')).toBe('a.lab.test http://127.0.0.1:1;\n')
+  await at.place(OTHER, { mend: true })
+  expect(at.present.find(A.host)).toMatchObject({ entry: OTHER, isEdited: false })
+})
+
+test('what is only missing of an entry is written again, and so is what is missing of its neighbours', async () => {
+  using at = await startEngine()
+  for (const entry of [A, NEIGHBOUR]) await at.place(entry)
+  rmSync(at.present.whereIs(A.host).file)
+  expect(standing(at)).toMatchObject({ entry: A, isEdited: true })
+  await at.place(A)
+  for (const entry of [A, NEIGHBOUR]) expect(standing(at, entry.host)).toMatchObject({ entry, isEdited: false })
+})
+
+test('a change is made only of what it expects, and one that comes again after it was made is well', async () => {
+  using at = await startEngine()
+  await at.place(A, { expected: 'absent' })
+  await at.place(A, { expected: 'absent' })
+  await expect(at.place(OTHER, { expected: 'absent' })).rejects.toMatchObject({ kind: 'changed_meanwhile' })
+  const { revision = '' } = at.present.find(A.host) ?? {}
+  await at.place(OTHER, { expected: { revision } })
+  for (const wanted of [A, 'absent'] as const)
+    await expect(changeHost(at.engine, A.host, wanted, { expected: { revision } })).rejects.toMatchObject({
+      kind: 'changed_meanwhile',
+    })
+  expect(at.present.find(A.host)?.entry).toEqual(OTHER)
+  await at.remove(A.host)
+  await at.remove(A.host, { expected: { revision } })
+  expect(hostsOf(at)).toEqual([])
+})
+
+test('what stands already is neither tested nor loaded again, and what nginx does not read is not, either', async () => {
+  using at = await startEngine()
+  await at.place(A)
+  const { tests, reloads } = at.counts
+  await at.place(A)
+  await at.place({ ...A, owner: 'web team', note: 'of the shop' })
+  expect(at.counts).toEqual({ tests, reloads })
+  expect(at.present.find(A.host)?.entry).toMatchObject({ owner: 'web team' })
+})
+
+test('a refused host of a change does not keep the others', async () => {
+  using at = await startEngine()
+  await at.place(A)
+  edit(at, A.host)
+  const itemOf = (wanted: Entry) => ({
+    ...{ host: wanted.host, fence: { host: wanted.host, epoch: 0, number: 0 } },
+    ...{ expected: 'any' as const, wanted },
+  })
+  const verdicts = await at.engine.change({ items: [itemOf(OTHER), itemOf(B)] })
+  expect(verdicts).toMatchObject([
+    { host: A.host, state: 'refused', fault: { kind: 'changed_elsewhere' } },
+    { host: B.host, state: 'serving', generation: at.present.number, revision: at.present.find(B.host)?.revision },
+  ])
+})
+
+test('an undo puts back what stood before the run, an edit of others included, and only once', async () => {
+  using at = await startEngine()
+  await at.place(A)
+  edit(at, A.host)
+  const edited = standing(at)
+  await at.place(OTHER, { run: 'run_a1', mend: true })
+  await changeHost(at.engine, A.host, 'before', { run: 'run_a1' })
+  expect(standing(at)).toMatchObject({ entry: A, isEdited: true, revision: edited?.revision })
+  const { number } = at.present
+  await changeHost(at.engine, A.host, 'before', { run: 'run_a1' })
+  expect(at.present.number).toBe(number)
+  await at.place(B, { run: 'run_b2' })
+  await changeHost(at.engine, B.host, 'before', { run: 'run_b2' })
+  expect(hostsOf(at)).toEqual([A.host])
+  await changeHost(at.engine, A.host, 'before', { run: 'run_c3' })
+  expect(standing(at)?.revision).toBe(edited?.revision)
 })
 
 test('a link in the place of a file is not written through, and drafts not through a link in the place of their folder', async () => {
   using at = await startEngine()
-  await at.change([A])
-  const { path } = at.present.whereIs('a.lab.test')
-  renameSync(path, join(at.folder, 'elsewhere'))
-  symlinkSync(join(at.folder, 'elsewhere'), path)
-  await expect(at.change([EDITED])).rejects.toMatchObject({ kind: 'changed_meanwhile' })
-  const released = `${at.folder}-released`
-  mkdirSync(released)
-  symlinkSync(join(at.folder, 'elsewhere'), join(released, 'b.lab.test.conf'))
-  const file = { path: 'released/b.lab.test.conf', content: 'ours', secret: false }
-  await expect(at.change([file])).rejects.toMatchObject({ kind: 'changed_meanwhile' })
+  await at.place(A)
+  const { file } = at.present.whereIs(A.host)
+  const elsewhere = join(at.folder, 'elsewhere')
+  renameSync(file, elsewhere)
+  symlinkSync(elsewhere, file)
+  const linked = readFileSync(elsewhere, 'utf8')
+  await expect(at.place(OTHER)).rejects.toMatchObject({ kind: 'changed_elsewhere' })
+  await at.place(OTHER, { mend: true })
+  expect(readFileSync(elsewhere, 'utf8')).toBe(linked)
+  expect(at.present.find(A.host)).toMatchObject({ entry: OTHER, isEdited: false })
   rmSync(join(at.folder, '.staging'), { recursive: true })
   mkdirSync(join(at.folder, 'theirs'))
   symlinkSync(join(at.folder, 'theirs'), join(at.folder, '.staging'))
-  await expect(at.change([B])).rejects.toMatchObject({ kind: 'unavailable' })
+  await expect(at.place(B)).rejects.toMatchObject({ kind: 'unavailable' })
   expect(readdirSync(join(at.folder, 'theirs'))).toEqual([])
 })
 
@@ -106,11 +203,75 @@ test('a private key is not given to an nginx that would log it', async () => {
       throw new EdgeFault('logs_keys', 'nginx logs at debug level.')
     },
   })
-  const id = '0'.repeat(32)
-  const key = { path: `tls/keys/${id}.map`, content: `${id} "a key";\n`, secret: true }
-  await expect(at.change([key])).rejects.toMatchObject({ kind: 'logs_keys' })
-  await at.change([A])
+  await expect(at.place({ ...A, certificate: await at.certificate(A.host) })).rejects.toMatchObject({
+    kind: 'logs_keys',
+  })
+  await at.place(A)
   expect(hostsOf(at)).toEqual(['a.lab.test'])
+})
+
+test('an entry gets only a certificate that the edge has and that is for its host', async () => {
+  using at = await startEngine()
+  const other = { ...A, certificate: await at.certificate('other.lab.test') }
+  await expect(at.place(other)).rejects.toThrow('The certificate is not for a.lab.test.')
+  await expect(at.place({ ...A, certificate: '0'.repeat(32) })).rejects.toThrow('does not have the certificate')
+  expect(hostsOf(at)).toEqual([])
+})
+
+test('a certificate that nothing names any more is kept for an hour, and as long as a run may need it again', async () => {
+  let now = systemClock.now()
+  using at = await startEngine({ clock: { ...systemClock, now: () => now } })
+  const id = await at.certificate(A.host)
+  let port = 20
+  /** An edge forgets after it has answered. */
+  const isKeptLater = async (pair: string) => {
+    now += 2 * 3_600_000
+    port += 1
+    await at.place(entryOf(B.host, port))
+    return at.pairs.has(pair)
+  }
+  await at.place({ ...A, certificate: id })
+  await at.remove(A.host, { run: 'run_a1' })
+  // The second one is unused after the first certificate in any case.
+  for (const name of [B.host, 'c.lab.test']) {
+    const unneeded = await at.certificate(name)
+    await expect.poll(() => isKeptLater(unneeded)).toBe(false)
+  }
+  expect(at.pairs.ids).toEqual([id])
+  await at.engine.change({ items: [], settles: ['run_a1'] })
+  await expect.poll(() => isKeptLater(id)).toBe(false)
+})
+
+test('a challenge is answered beside the entry, which stays the same, and what is none is refused', async () => {
+  using at = await startEngine()
+  await at.place(A)
+  const challenge = { host: A.host, fence: { host: A.host, epoch: 0, number: 0 }, token: 'a-b_c', answer: 'a-b_c.d' }
+  await at.engine.challenge(challenge)
+  expect(at.present.find(A.host)).toMatchObject({ entry: A, isEdited: false, challenge: { token: 'a-b_c' } })
+  await at.engine.challenge({ ...challenge, token: 'other', answer: null })
+  expect(at.present.find(A.host)?.challenge).toBeDefined()
+  await at.engine.challenge({ ...challenge, answer: null })
+  expect(at.present.find(A.host)).toMatchObject({ entry: A, isEdited: false, challenge: undefined })
+  for (const none of [{ token: 'a"; }' }, { token: 'a/b' }, { answer: 'a.b;' }, { answer: 'x' }])
+    await expect(at.engine.challenge({ ...challenge, ...none })).rejects.toMatchObject({ kind: 'change_invalid' })
+  const fence = { ...challenge.fence, host: B.host }
+  await expect(at.engine.challenge({ ...challenge, host: B.host, fence })).rejects.toThrow('does not serve b.lab.test')
+})
+
+test('a new version, or nginx on other addresses, writes every entry anew, without those that somebody edited', async () => {
+  let listen = ['127.0.0.1']
+  using at = await startEngine({ listening: async () => ({ listen, ports: { http: 80, https: 443 } }) })
+  const [block, edited] = [A, B].map((entry) => ({ ...entry, options: { maxBody: '2m' } }))
+  if (!block || !edited) throw new Error('There are two.')
+  for (const entry of [block, edited]) await at.place(entry)
+  const { file } = at.present.whereIs(edited.host)
+  writeFileSync(file, readFileSync(file, 'utf8').replace(':9;', ':1;'))
+  const byHand = standing(at, edited.host)
+  listen = ['127.0.0.2']
+  await at.engine.refresh(false)
+  expect(standing(at, block.host)).toMatchObject({ entry: block, isEdited: false })
+  expect(standing(at, block.host)?.parts.get('blocks')).toContain('listen 127.0.0.2:80;')
+  expect(standing(at, edited.host)).toEqual(byHand)
 })
 
 test('an edge that was never prepared is not changed', async () => {
@@ -119,5 +280,5 @@ test('an edge that was never prepared is not changed', async () => {
   mkdirSync(join(at.folder, 'generations'))
   for (const name of readdirSync(at.folder).filter((file) => file.endsWith('.conf') || file === 'current'))
     rmSync(join(at.folder, name))
-  await expect(at.change([A])).rejects.toThrow('Edge 23 is not prepared')
+  await expect(at.place(A)).rejects.toThrow('Edge 23 is not prepared')
 })

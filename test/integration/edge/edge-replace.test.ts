@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { replaceFiles } from '../../../src/edge/files/replace.ts'
@@ -39,6 +39,16 @@ test('they are taken back as they were', async () => {
   expect(drafts()).toEqual([])
 })
 
+test('a link in the place of a file is replaced, and not written through', async () => {
+  const elsewhere = join(temp.path, 'elsewhere')
+  writeFileSync(elsewhere, 'theirs')
+  symlinkSync(elsewhere, place(NEW))
+  const replaced = await replaceFiles(folder, CHANGES)
+  expect([readFileSync(elsewhere, 'utf8'), readFileSync(place(NEW), 'utf8')]).toEqual(['theirs', 'a key'])
+  replaced.takeBack()
+  expect(readlinkSync(place(NEW))).toBe(elsewhere)
+})
+
 test('what cannot be written leaves the others as they were', async () => {
   mkdirSync(place(NEW))
   await expect(replaceFiles(folder, CHANGES)).rejects.toMatchObject({ kind: 'write_failed' })
@@ -46,14 +56,13 @@ test('what cannot be written leaves the others as they were', async () => {
   expect(drafts()).toEqual([])
 })
 
-test('a gathered file that is edited while its host is taken away stays as it was edited', async () => {
+test('a file that is edited while its host is taken away stays as it was edited', async () => {
   using at = await startEngine()
-  const file = entryOf('shop.lab.test')
-  await at.change([file])
-  const { path } = at.present.whereIs('shop.lab.test')
-  const removal = { ...file, content: null }
-  const edit = () => writeFileSync(path, readFileSync(path, 'utf8').replace(':9;', ':10;'))
-  await expect(at.change([removal], whenAt('before-swap', edit))).rejects.toMatchObject({ kind: 'changed_meanwhile' })
-  expect(readFileSync(at.present.whereIs('shop.lab.test').path, 'utf8')).toContain(':10;')
+  const host = 'shop.lab.test'
+  await at.place(entryOf(host))
+  const { file } = at.present.whereIs(host)
+  const edit = () => writeFileSync(file, readFileSync(file, 'utf8').replace(':9;', ':10;'))
+  await expect(at.remove(host, whenAt('before-swap', edit))).rejects.toMatchObject({ kind: 'changed_elsewhere' })
+  expect(readFileSync(at.present.whereIs(host).file, 'utf8')).toContain(':10;')
   expect(at.generations()).toHaveLength(2)
 })

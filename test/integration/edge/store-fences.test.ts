@@ -130,7 +130,7 @@ test('text that would run into a line is no store, and a floor of the far future
 
 test('a change of a former store, or of a host of another one, enters no generation', async () => {
   using at = await startEngine()
-  const put = (host: string, port: number, given: HostFence) => at.change([entryOf(host, port)], { fences: [given] })
+  const put = (host: string, port: number, given: HostFence) => at.place(entryOf(host, port), { fence: given })
   await put(SHOP, 1, fence(SHOP, 5, 1, OURS))
   await put(WIKI, 1, fence(WIKI, 5, 1, OURS))
   await put(SHOP, 2, fence(SHOP, 7, 1, OURS))

@@ -1,15 +1,16 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { hashOf } from '../../../src/edge/files/files.ts'
-import { settleRuns, unsettledRuns } from '../../../src/edge/generations/unsettled.ts'
+import type { Change } from '../../../src/edge/contract.ts'
+import { unsettledRuns } from '../../../src/edge/generations/unsettled.ts'
 import type { UnsettledRun } from '../../../src/model/run.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
-import { settleRuns as settleOn } from '../../../src/runs/settle-runs.ts'
+import { settleRuns } from '../../../src/runs/settle-runs.ts'
+import { changeHost } from '../../support/edge/edge.ts'
 import { entryOf, startEngine, type TestEngine } from '../../support/edge/engine.ts'
 
 const HOST = 'shop.lab.test'
-const RUN = { run: 'run_a1', store: 'store_a' }
+const RUN = { run: 'run_a1' }
 const DAY_MS = 86_400_000
 
 let at: TestEngine
@@ -23,14 +24,14 @@ beforeEach(async () => {
 afterEach(() => at[Symbol.dispose]())
 
 /** The host as it was applied, and then as the run leaves it. */
-async function changedBy(run: typeof RUN): Promise<() => boolean> {
-  const before = entryOf(HOST, 1)
-  await at.change([before])
-  await at.change([entryOf(HOST, 2)], { run })
-  return () => at.present.hasStood(before.path, hashOf(before.content) ?? '')
+async function changedBy({ run }: typeof RUN): Promise<() => boolean> {
+  await at.place(entryOf(HOST, 1))
+  const before = at.present.number ?? 0
+  await at.place(entryOf(HOST, 2), { run })
+  return () => at.present.isKept(before)
 }
 const otherChanges = async (count: number) => {
-  for (let port = 10; port < 10 + count; port += 1) await at.change([entryOf('other.lab.test', port)])
+  for (let port = 10; port < 10 + count; port += 1) await at.place(entryOf('other.lab.test', port))
 }
 
 test('what stood before an unsettled run is kept, however many changes follow', async () => {
@@ -38,7 +39,9 @@ test('what stood before an unsettled run is kept, however many changes follow', 
   await otherChanges(55)
   expect(canBePutBack()).toBe(true)
   expect(unsettledRuns(at.folder)).toMatchObject([RUN])
-  await settleRuns(at.folder, [RUN.run, 'run_unknown'])
+  await changeHost(at.engine, HOST, 'before', RUN)
+  expect(at.present.find(HOST)?.entry).toEqual(entryOf(HOST, 1))
+  await at.engine.change({ items: [], settles: [RUN.run, 'run_unknown'] })
   expect(unsettledRuns(at.folder)).toEqual([])
   await otherChanges(2)
   await expect.poll(canBePutBack).toBe(false)
@@ -54,15 +57,12 @@ test('not for longer than a month, and that is told', async () => {
 }, 60_000)
 
 test('a run is noted once for each generation, beside those of others, and a line that a crash cut off counts for nothing', async () => {
-  await at.change([entryOf(HOST, 1)], { run: RUN })
+  await at.place(entryOf(HOST, 1), RUN)
   const file = join(at.folder, 'generations', '1', '.runs')
   expect(existsSync(file)).toBe(true)
   appendFileSync(file, 'run_cut store_a 12')
-  const other = { run: 'run_b2', store: 'store_b' }
-  await Promise.all([
-    at.change([entryOf(HOST, 2)], { run: RUN }),
-    at.change([entryOf('wiki.lab.test', 2)], { run: other }),
-  ])
+  const other = 'run_b2'
+  await Promise.all([at.place(entryOf(HOST, 2), RUN), at.place(entryOf('wiki.lab.test', 2), { run: other })])
   expect(unsettledRuns(at.folder).map(({ run }) => run)).toEqual(['run_a1', 'run_b2'])
   expect(readFileSync(file, 'utf8').match(/run_a1/g)).toHaveLength(1)
 })
@@ -77,10 +77,14 @@ test('a service settles the runs of its own store that have ended, and no other'
   const edge = (unsettled: () => Promise<UnsettledRun[]>) => ({
     server: '23',
     unsettledRuns: unsettled,
-    settleRuns: async (runs: readonly string[]) => void settled.push([...runs]),
+    change: async ({ items, settles = [] }: Change) => {
+      expect(items).toEqual([])
+      settled.push([...settles])
+      return []
+    },
   })
   const store = { storeId: async () => 'store_a', unsettledRunIds: async () => ['run_blocked', 'run_new'] }
   const away = edge(() => Promise.reject(new Error('away')))
-  await settleOn({ edges: [away, edge(async () => known)], store })
+  await settleRuns({ edges: [away, edge(async () => known)], store })
   expect(settled).toEqual([['run_ended']])
 })

@@ -12,15 +12,14 @@ import { convergeStep } from '../../../src/runs/steps/converge.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
 import { convergeOn } from '../../support/converge.ts'
-import { FakeEdge, pathOf } from '../../support/edge/fake-edge.ts'
+import { PLAN_ID } from '../../support/edge/edge.ts'
+import { FakeEdge } from '../../support/edge/fake-edge.ts'
 import { debianSite, startOwnNginx } from '../../support/edge/own-nginx.ts'
 import { appliedPlan, newRun } from '../../support/saga.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
 const AT = 1_000_000
-const loadPair = async () => {
-  throw new Error('No host here has a certificate.')
-}
+const OTHER_PLAN = `plan_${'1'.repeat(26)}`
 
 const folders: ReturnType<typeof tempFolder>[] = []
 let store: Store
@@ -42,7 +41,7 @@ afterEach(async () => {
 })
 
 const newConverge = (limits: Pick<ConvergeParts, 'mostHosts'> = {}): Converge =>
-  convergeOn({ store, primary, secondary, standings, loadPair, now: () => AT, ...limits })
+  convergeOn({ store, primary, secondary, standings, now: () => AT, ...limits })
 
 /** One look at both edges. Resolves with why the Secondary is not in step. */
 async function look(converge = newConverge()): Promise<string | undefined> {
@@ -50,13 +49,12 @@ async function look(converge = newConverge()): Promise<string | undefined> {
   return standings.of('73')?.outOfStep?.cause
 }
 
-/** An exposure that was applied to the Primary as version 1 writes it. */
+/** An exposure that was applied to the Primary. */
 async function exposed(): Promise<Plan> {
   const plan = await appliedPlan(store, AT)
-  primary.put(plan.host, plan.planId, 'v1')
+  primary.put(plan.host, plan.planId)
   primary.fences.push({ host: plan.host, epoch: await store.epoch(), number: 1 })
-  const files = await primary.edge.hashFiles([pathOf(plan.host)])
-  await store.setExposureReceipt(plan.host, plan.planId, receiptOf({ proxy: { files } }), 1)
+  await store.setExposureReceipt(plan.host, plan.planId, receiptOf({}), 1)
   return plan
 }
 
@@ -177,10 +175,11 @@ describe('the Secondary', () => {
 
   test('keeps hosts that the store does not know, and entries that others wrote', async () => {
     const { host } = await exposed()
-    secondary.put('theirs.lab.test', 'plan_of_another_store')
-    secondary.texts.set(pathOf(host), 'edited by hand')
+    secondary.put('theirs.lab.test', PLAN_ID)
+    secondary.put(host, primary.planOf(host) ?? '')
+    secondary.edit(host)
     expect(await look()).toBeUndefined()
-    expect(secondary.changes).toBe(0)
+    expect([secondary.changes, secondary.mostItems]).toEqual([0, 0])
     expect(standings.of('73')?.unknown).toEqual(['theirs.lab.test'])
   })
 
@@ -218,85 +217,45 @@ describe('the Secondary', () => {
     expect([await look(), secondary.hosts, standings.warnings]).toEqual([undefined, [host], []])
   })
 
-  test('keeps unused pairs while a run is unfinished that may need them again', async () => {
-    await removed(await store.epoch())
-    await look()
-    secondary.unused.push({ path: 'tls/certificates/unused.map', content: null, secret: false })
-    const before = secondary.changes
-    const { runId } = await newRun(store, 'apply')
-    await look()
-    expect(secondary.changes).toBe(before)
-    await store.finishRun(runId, 'rolled_back', AT, 1)
-    await store.movePlan(runId.replace('run_', 'plan_'), ['applying'], 'rolled_back')
-    await look()
-    expect(secondary.changes).toBe(before + 1)
+  test('gets what is missing of an entry there, in one change with what it missed', async () => {
+    const [absent, former] = [await exposed(), await exposed()]
+    secondary.put(former.host, (await replacedPlan(former)).planId)
+    expect(await look()).toBeUndefined()
+    expect([absent, former].map(({ host }) => secondary.planOf(host))).toEqual([absent.planId, former.planId])
+    expect([secondary.changes, primary.changes]).toEqual([1, 0])
   })
 })
 
-test('a new version writes the entries of the Primary again, without those that somebody edited', async () => {
-  const [ours, edited] = [await exposed(), await exposed()]
-  primary.texts.set(pathOf(edited.host), 'edited by hand')
-  primary.version = 'v2'
-  await look()
-  expect(primary.texts.get(pathOf(ours.host))).toBe(`v2 ${ours.planId}`)
-  expect(primary.texts.get(pathOf(edited.host))).toBe('edited by hand')
-})
+/** A plan that the one of an exposure has replaced. */
+async function replacedPlan({ planId }: Plan): Promise<Plan> {
+  const id = randomBytes(13).toString('hex')
+  const plan = await store.findPlan(planId)
+  if (!plan) throw new Error('The plan is not stored.')
+  const former = { ...plan, planId: `plan_${id}`, digest: id, state: 'replaced' } as const
+  await store.insertPlan(former)
+  return former
+}
 
-test('what is written again on the Primary, as after a rebuild, is written again on the Secondary, unless somebody edited it there', async () => {
-  for (const edge of [primary, secondary]) edge.listen = `\n  listen 192.168.45.${edge.server}:80;\n  proxied`
-  const [ours, edited, opened] = [await exposed(), await exposed(), await exposed()]
-  for (const { host, planId } of [ours, edited, opened]) secondary.put(host, planId)
-  const byHand = `${secondary.texts.get(pathOf(edited.host))} by hand`
-  secondary.texts.set(pathOf(edited.host), byHand)
-  const furtherPort = `${secondary.texts.get(pathOf(opened.host))}`.replace(
-    '  listen',
-    '  listen 10.0.0.1:8443 ssl;\n  listen',
-  )
-  secondary.texts.set(pathOf(opened.host), furtherPort)
-  for (const edge of [primary, secondary]) edge.version = 'v2'
-  await look()
-  expect(primary.texts.get(pathOf(ours.host))).toBe(`v2 ${ours.planId}${primary.listen}`)
-  expect(secondary.texts.get(pathOf(ours.host))).toBe(`v2 ${ours.planId}${secondary.listen}`)
-  expect(secondary.texts.get(pathOf(edited.host))).toBe(byHand)
-  expect(secondary.texts.get(pathOf(opened.host))).toBe(furtherPort)
-})
-
-test('what a new version writes again reaches a Secondary that was away then, also after a restart', async () => {
-  for (const edge of [primary, secondary])
-    edge.listen = `\n  listen 192.168.45.${edge.server}:80;\n  file /etc/${edge.server}/users;`
+test('an edit on the Secondary stays when the host has got another plan meanwhile', async () => {
   const [ours, edited] = [await exposed(), await exposed()]
-  for (const { host, planId } of [ours, edited]) secondary.put(host, planId)
-  const byHand = `${secondary.texts.get(pathOf(edited.host))} by hand`
-  secondary.texts.set(pathOf(edited.host), byHand)
-  secondary.answer = { kind: 'no_answer', reason: 'refused' }
-  for (const version of ['v2', 'v3']) {
-    for (const edge of [primary, secondary]) edge.version = version
-    expect(await look(newConverge())).toBe('away')
-  }
-  secondary.answer = { kind: 'no_answer', reason: 'unknown_host' }
-  expect(await look(newConverge())).toBeUndefined()
-  expect(secondary.texts.get(pathOf(ours.host))).toBe(`v3 ${ours.planId}${secondary.listen}`)
-  expect(secondary.texts.get(pathOf(edited.host))).toBe(byHand)
+  for (const plan of [ours, edited]) secondary.put(plan.host, (await replacedPlan(plan)).planId)
+  secondary.edit(edited.host)
+  const byHand = secondary.standing.get(edited.host)
+  expect(await look()).toBeUndefined()
+  expect(secondary.planOf(ours.host)).toBe(ours.planId)
+  expect(secondary.standing.get(edited.host)).toBe(byHand)
   const { changes } = secondary
   await look(newConverge())
   expect(secondary.changes).toBe(changes)
 })
 
-test('an edit on the Secondary stays when the host has got another plan meanwhile', async () => {
-  const [ours, edited] = [await exposed(), await exposed()]
-  for (const { host, planId } of [ours, edited]) {
-    const id = randomBytes(13).toString('hex')
-    const plan = await store.findPlan(planId)
-    if (!plan) throw new Error('The plan is not stored.')
-    const former = { ...plan, planId: `plan_${id}`, digest: id, state: 'replaced' } as const
-    await store.insertPlan(former)
-    secondary.put(host, former.planId)
-  }
-  const byHand = `${secondary.texts.get(pathOf(edited.host))} by hand`
-  secondary.texts.set(pathOf(edited.host), byHand)
+test('what the Primary lost or somebody edited there is drift, and left to a repair', async () => {
+  const [lost, edited] = [await exposed(), await exposed()]
+  for (const { host, planId } of [lost, edited]) secondary.put(host, planId)
+  primary.standing.delete(lost.host)
+  primary.edit(edited.host)
   expect(await look()).toBeUndefined()
-  expect(secondary.texts.get(pathOf(ours.host))).toBe(`v1 ${ours.planId}`)
-  expect(secondary.texts.get(pathOf(edited.host))).toBe(byHand)
+  expect([primary.hosts, primary.changes, secondary.changes]).toEqual([[edited.host], 0, 0])
 })
 
 test('no message grows with the number of hosts', async () => {
@@ -305,17 +264,17 @@ test('no message grows with the number of hosts', async () => {
   await several(5, () => removed(epoch))
   expect(await look(newConverge({ mostHosts: 2 }))).toBeUndefined()
   expect(secondary.hosts.toSorted()).toEqual(hosts.toSorted())
-  expect([secondary.changes, secondary.mostFiles]).toEqual([3, 4])
+  expect([secondary.changes, secondary.mostItems]).toEqual([3, 4])
 })
 
 test('a run removes no entry of another plan than it was told', async () => {
-  secondary.put('again.lab.test', 'plan_2')
-  await stepFor(['again.lab.test'], { 'again.lab.test': 'plan_1' })
+  secondary.put('again.lab.test', OTHER_PLAN)
+  await stepFor(['again.lab.test'], { 'again.lab.test': PLAN_ID })
   expect(secondary.hosts).toEqual(['again.lab.test'])
 })
 
 test('a run removes no host but those that it was told to', async () => {
-  for (const host of ['told.lab.test', 'other.lab.test']) secondary.put(host, 'plan_1')
+  for (const host of ['told.lab.test', 'other.lab.test']) secondary.put(host, PLAN_ID)
   await stepFor(['told.lab.test'])
   expect(secondary.hosts).toEqual(['other.lab.test'])
 })
@@ -332,9 +291,9 @@ async function stepFor(removes: readonly string[], removedPlans?: Readonly<Recor
     signal: new AbortController().signal,
   }
   const step = convergeStep({
-    ...{ edge: secondary.edge, isPrimary: false, members: [], removes, removedPlans, guard, pairOf: loadPair },
-    isAlone: async () => true,
+    ...{ edge: secondary.edge, members: [], removes, removedPlans, guard },
     findPlan: async () => undefined,
+    entryFor: () => Promise.reject(new Error('Nothing is written here.')),
     reached: () => undefined,
   })
   await step.do(null, {}, async () => undefined)

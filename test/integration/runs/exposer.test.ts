@@ -47,7 +47,6 @@ function exposerWith(rules = CAPABILITY_FLOW, adminToken?: string): Exposer {
     log: createLog('silent', []),
     stepsFor: async () => [],
     raiseFences: async () => undefined,
-    renewedFiles: () => (_host, former) => former,
     leaseMs: 30_000,
     crashPoint: () => undefined,
     publish,

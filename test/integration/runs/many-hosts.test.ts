@@ -45,7 +45,6 @@ const certificate = (hash: string): ChosenCertificate => ({
 const receiptOf = (host: string): Receipt => ({
   version: 2,
   records: [{ name: host, type: 'A', ttl: 60, value: '127.0.45.23' }],
-  files: ['hosts', 'certificates', 'maps'].map((kind) => ({ path: `${kind}/${host}.conf`, hash: 'a'.repeat(64) })),
   certificate: certificate('old'),
 })
 
@@ -85,7 +84,6 @@ function instance(name: string, work: () => Promise<void>, step: StepName = 'cer
     publish: (_host, commit) => commit(),
     clock,
     raiseFences: async () => undefined,
-    renewedFiles: () => (_host, former) => former,
     stepsFor: async () => [only],
   })
   const parts = { store, runs, instance: name, log: createLog('fatal', [], { write: () => undefined }) }

@@ -61,7 +61,6 @@ function instance(
     publish: (_host, commit) => commit(),
     clock,
     raiseFences,
-    renewedFiles: () => (_host, former) => former,
     stepsFor: async ({ run }) => {
       const world = worlds.get(run.runId)
       if (!world) throw new Error('this installation lacks what the run needs')

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { Entry } from '../../../src/edge/contract.ts'
+import { certificateId } from '../../../src/edge/record/entry.ts'
 import { type ChosenCertificate, receiptOf } from '../../../src/model/receipt.ts'
 import { hostLease } from '../../../src/model/run.ts'
 import { EdgeStandings } from '../../../src/runs/edge-standings.ts'
@@ -8,7 +10,7 @@ import { openStore, restoreInto, snapshotOf } from '../../../src/store/open.ts'
 import type { CopiedTable, RowPage } from '../../../src/store/ports/copy.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
 import { convergeOn } from '../../support/converge.ts'
-import { certificateIn, FakeEdge, pathOf } from '../../support/edge/fake-edge.ts'
+import { FakeEdge } from '../../support/edge/fake-edge.ts'
 import { appliedPlan, newRun } from '../../support/saga.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
@@ -71,16 +73,15 @@ class Estate {
     const { host, planId, serial } = live
     this.live.set(host, live)
     const number = await this.#leased(host)
-    for (const edge of this.#present()) edge.put(host, planId, 'v1', `serial-${serial}`)
+    const certificate = { ...PAIR, fingerprint: fingerprintOf(serial) }
+    for (const edge of this.#present()) edge.put(host, planId, certificateId(certificate.fingerprint))
     await this.#fence(host, number)
-    const files = await this.primary.edge.hashFiles([pathOf(host)])
-    const certificate = { ...PAIR, fingerprint: `serial-${serial}` }
-    await this.#store.setExposureReceipt(host, planId, receiptOf({ proxy: { files }, certificate }), number)
+    await this.#store.setExposureReceipt(host, planId, receiptOf({ certificate }), number)
   }
 
   async #remove({ host, planId }: Live): Promise<void> {
     const number = await this.#leased(host)
-    for (const edge of this.#present()) edge.texts.delete(pathOf(host))
+    for (const edge of this.#present()) edge.standing.delete(host)
     await this.#fence(host, number)
     await this.#store.deleteExposure(host, planId, number)
     await this.#store.movePlan(planId, ['applied'], 'removed')
@@ -100,8 +101,7 @@ class Estate {
   }
 
   async #edit({ host }: Live): Promise<void> {
-    const text = this.secondary.texts.get(pathOf(host))
-    if (text !== undefined && !this.isSecondaryAway) this.secondary.texts.set(pathOf(host), text.replace('v1', 'v1 '))
+    if (this.secondary.standing.has(host) && !this.isSecondaryAway) this.secondary.edit(host)
   }
 
   #present(): readonly FakeEdge[] {
@@ -199,11 +199,10 @@ test.each(Array.from({ length: SEEDS }, (_, seed) => [[seed, 'present'] as const
       [Symbol.asyncDispose]: () => opened.close(),
     }))
     expect(await store.takeLease('monitor', 'restored', Date.now(), 60_000), 'no lease is waited for').toBeDefined()
-    const before = [primary, secondary].map(({ texts }) => new Map(texts))
+    const before = [primary, secondary].map(({ standing }) => new Map(standing))
     const standings = new EdgeStandings(() => 1)
-    const loadPair = async ({ fingerprint }: { readonly fingerprint: string }) => ({ fingerprint })
     const looks = async (count: number) => {
-      const converge = convergeOn({ store, primary, secondary, standings, loadPair, now: () => Date.now() })
+      const converge = convergeOn({ store, primary, secondary, standings, now: () => Date.now() })
       for (let i = 0; i < count; i += 1) await converge.look()
       return converge
     }
@@ -214,15 +213,17 @@ test.each(Array.from({ length: SEEDS }, (_, seed) => [[seed, 'present'] as const
     }
     const converge = await looks(3)
 
-    expect(primary.texts).toEqual(before[0])
-    for (const [path, text] of secondary.texts) {
-      const stood = before[1]?.get(path)
-      if (text === stood) continue
-      expect([path, text], 'what converge wrote is what the Primary serves').toEqual([path, primary.texts.get(path)])
-      expect(serialOf(text)).toBeGreaterThanOrEqual(serialOf(stood ?? ''))
+    expect(primary.standing).toEqual(before[0])
+    for (const [host, { entry }] of secondary.standing) {
+      const stood = before[1]?.get(host)
+      if (stood && entry === stood.entry) continue
+      const { plan, certificate } = primary.standing.get(host)?.entry ?? {}
+      expect(entry, 'what converge wrote is what the Primary serves').toMatchObject({ host, plan, certificate })
+      expect(stood?.isEdited ?? false, `the edit of ${host} was overwritten`).toBe(false)
+      expect(serialOf(entry)).toBeGreaterThanOrEqual(stood ? serialOf(stood.entry) : 0)
     }
-    for (const path of before[1]?.keys() ?? [])
-      if (!secondary.texts.has(path)) expect(primary.texts.has(path), `${path} went off the air`).toBe(false)
+    for (const host of before[1]?.keys() ?? [])
+      if (!secondary.standing.has(host)) expect(primary.standing.has(host), `${host} went off the air`).toBe(false)
     for (const host of live.keys()) expect(primary.hosts).toContain(host)
     const due = (await store.exposuresDue(LATER - 1)).map(({ host }) => host)
     expect(due.filter((host) => extended.has(host) || !live.has(host))).toEqual([])
@@ -235,4 +236,7 @@ test.each(Array.from({ length: SEEDS }, (_, seed) => [[seed, 'present'] as const
   },
 )
 
-const serialOf = (text: string): number => Number(certificateIn(text)?.slice('serial-'.length) ?? 0)
+/** The serial is the number in its first bytes. */
+const fingerprintOf = (serial: number): string =>
+  serial.toString(16).toUpperCase().padStart(8, '0').padEnd(64, '0').match(/../g)?.join(':') ?? ''
+const serialOf = ({ certificate }: Entry): number => Number.parseInt(certificate?.slice(0, 8) ?? '', 16)

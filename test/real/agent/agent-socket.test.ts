@@ -9,6 +9,7 @@ import { labEdge } from '../../../lab/nginx.ts'
 import { AgentClient } from '../../../src/edge/remote/agent-client.ts'
 import { remoteEdge } from '../../../src/edge/remote/remote-edge.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
+import { changeHost, PLAN_ID, placeSite } from '../../support/edge/edge.ts'
 import { visitFully } from '../../support/edge/full-visit.ts'
 import { includeSites, siteFile, writeSites } from '../../support/edge/sites/written-sites.ts'
 import type { LabAgents } from '../../support/lab/agents.ts'
@@ -101,9 +102,9 @@ test('over the wire a former store changes no host, and a store none of another'
   const edge = remoteEdge(client)
   const [shop, wiki] = [`fenced-shop.${lab.description.zone}`, `fenced-wiki.${lab.description.zone}`]
   const raise = (host: string, epoch: number, number: number, store: string) =>
-    edge.raiseFence([{ host, epoch, number, store }])
+    changeHost(edge, host, 'same', { fence: { host, epoch, number, store } })
   await raise(shop, 5, 1, 'store_wirea')
-  await edge.raiseFloor({ store: 'store_wirea', epoch: 7 })
+  await edge.change({ items: [], floor: { store: 'store_wirea', epoch: 7 } })
   for (const host of [shop, wiki])
     await expect(raise(host, 5, 2, 'store_wirea')).rejects.toMatchObject({
       kind: 'fenced',
@@ -114,7 +115,7 @@ test('over the wire a former store changes no host, and a store none of another'
     said: expect.stringContaining('belongs to another store'),
   })
   await raise(wiki, 9, 1, 'store_wireb')
-  expect(await edge.fencesOf([shop, wiki])).toEqual([
+  expect((await edge.list([shop, wiki])).hosts.map(({ fence }) => fence)).toEqual([
     { host: shop, epoch: 5, number: 1, store: 'store_wirea' },
     { host: wiki, epoch: 9, number: 1, store: 'store_wireb' },
   ])
@@ -132,14 +133,10 @@ test('a second agent on the same nginx ends and names the first', { timeout: 60_
 
 test('a service without an agent does not change the nginx of one', async () => {
   const edge = labEdge(lab.description.edges.primary)
-  const files = await edge.filesFor({
-    host: `own.${lab.description.zone}`,
-    planId: `plan_${'a'.repeat(26)}`,
-    target: 'http://127.0.0.1:3000',
-  })
-  const expected = await edge.hashFiles(files.map(({ path }) => path))
-  const change = edge.change({ propose: async () => ({ files, expected }), assertHeld: () => undefined })
-  await expect(change).rejects.toThrow(`Edge 23 belongs to an agent (process ${agentOf('23').pid}). Set edges.23.agent`)
+  const site = { host: `own.${lab.description.zone}`, planId: PLAN_ID, target: 'http://127.0.0.1:3000' }
+  await expect(placeSite(edge, site)).rejects.toThrow(
+    `Edge 23 belongs to an agent (process ${agentOf('23').pid}). Set edges.23.agent`,
+  )
 })
 
 test('only the user of the agent may connect where no group is given', () => {

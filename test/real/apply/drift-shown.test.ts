@@ -23,7 +23,7 @@ afterAll(() => lab?.stop())
 const drift = async () => {
   const { body } = await lab.call({ path: `/api/deploy/plans/${planId}/drift` })
   return (body.differences as { part: string; found: string; overwrite: boolean }[]).map(
-    ({ part, found, overwrite }) => `${part} ${found.replace(/^sha256:.*/, 'edited')}${overwrite ? ' overwrite' : ''}`,
+    ({ part, found, overwrite }) => `${part} ${found}${overwrite ? ' overwrite' : ''}`,
   )
 }
 const entry = () => entryFile(lab.description.edges.primary, HOST)
@@ -38,7 +38,7 @@ test('an exposure as it was applied has no difference, and diff says so', async 
 test.each([
   ['an edited entry', () => editEntry(entry(), HOST), ['entry edited overwrite']],
   ['a deleted entry', () => rmSync(entry()), ['entry missing']],
-  ['a link in its place', () => linkAway(), [expect.stringMatching(/^entry link to \S+ overwrite$/)]],
+  ['a link in its place', () => linkAway(), ['entry a-link overwrite']],
 ])('%s is named, and gone when it is put back', async (_what, damage, differences) => {
   const before = readFileSync(entry())
   damage()

@@ -16,6 +16,7 @@ import {
   run,
   world,
 } from '../../support/lab/exposure.ts'
+import { housekeeping } from '../../support/lab/housekeeping.ts'
 import type { TestLab } from '../../support/lab/lab.ts'
 import { startLoad } from '../../support/lab/load.ts'
 import { borrowLab } from '../../support/lab/shared-lab.ts'
@@ -79,13 +80,14 @@ test('a removal that fails after an update leaves the new entry on both edges', 
   expected(await run(lab, plan.planId), 200)
   const before = await world(lab)
   const { primary, secondary } = lab.description.edges
-  // The undo writes what the Secondary lacks: the entry of the applied plan, and not that of the plan before it.
+  // What the Secondary lacks is the entry of the applied plan, and not that of the plan before it.
   rmSync(entryFile(secondary, 'kept.lab.test'))
   const { pidFile } = primary
   const pid = readFileSync(pidFile)
   writeFileSync(pidFile, '')
   const answer = await run(lab, plan.planId, 'remove').finally(() => writeFileSync(pidFile, pid))
   expect([answer.status, answer.body.code]).toEqual([502, 'remove_failed'])
+  await housekeeping(lab, 'converge')
   expect(await world(lab)).toEqual(before)
   await removed(lab, plan.planId)
 })

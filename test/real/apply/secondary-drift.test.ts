@@ -47,7 +47,10 @@ test('a hand edit on the Secondary is drift of the host, shown everywhere, and a
   const file = entryFile(secondary(), HOST)
   writeFileSync(file, readFileSync(file, 'utf8').replace(/http:\/\/\S+;/, 'http://127.0.0.1:9;'))
   expect(await drift()).toEqual([
-    expect.objectContaining({ part: 'entry', field: `entries/${HOST}`, server: '73', overwrite: true }),
+    expect.objectContaining({
+      ...{ part: 'entry', field: 'backend', path: file, server: '73', overwrite: true },
+      found: 'http://127.0.0.1:9',
+    }),
   ])
   const shown = await command(['diff', HOST, '--url', lab.description.inside])
   expect([shown.code, shown.stdout]).toEqual([

@@ -10,7 +10,7 @@ import { isIdle, servingWorkers } from '../../../src/edge/process/nginx-workers.
 import { reloadNginx } from '../../../src/edge/process/reload.ts'
 import type { EdgeSettings } from '../../../src/edge/settings.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
-import { PLAN_ID, proposalOf, startTestEdge, type TestEdge } from '../../support/edge/edge.ts'
+import { PLAN_ID, placeSite, startTestEdge, type TestEdge } from '../../support/edge/edge.ts'
 import { listing } from '../../support/edge/edge-folder.ts'
 import { stays, until } from '../../support/until.ts'
 
@@ -40,7 +40,7 @@ describe('an nginx that hangs while it tests a configuration', () => {
   beforeAll(() => {
     writeFileSync(
       beside('hanging-nginx'),
-      `#!/bin/sh\necho $$ > ${beside('pid')}.new\nmv ${beside('pid')}.new ${beside('pid')}\nexec sleep 600\n`,
+      `#!/bin/sh\n[ "$1" = -V ] && exec ${at.binary} -V\necho $$ > ${beside('pid')}.new\nmv ${beside('pid')}.new ${beside('pid')}\nexec sleep 600\n`,
     )
     chmodSync(beside('hanging-nginx'), 0o755)
     edge = localEdge({ ...at, binary: beside('hanging-nginx') })
@@ -50,7 +50,7 @@ describe('an nginx that hangs while it tests a configuration', () => {
 
   test.each<[string, (signal: AbortSignal) => Promise<unknown>]>([
     ['assertValid', (signal) => edge.assertValid(signal)],
-    ['change', (signal) => edge.change(proposalOf(edge, () => edge.filesFor(SITE), { signal }))],
+    ['change', (signal) => placeSite(edge, SITE, { signal })],
     [
       'prepare',
       (signal) => localEdge({ ...at, binary: beside('hanging-nginx'), listen: ['127.0.0.9'] }).prepare(signal),

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { SitePair } from '../../../src/edge/contract.ts'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { localEdge } from '../../../src/edge/local.ts'
 import { rehearsePrepare } from '../../../src/edge/process/rehearse.ts'
 import type { EdgeSettings } from '../../../src/edge/settings.ts'
+import type { EntryOptions } from '../../../src/model/exposure.ts'
 import { type Backend, startBackend } from '../../support/backends/backend.ts'
-import { certificateFor, PLAN_ID, proposalOf } from '../../support/edge/edge.ts'
+import { certificateFor, changeHost, PLAN_ID, placeSite, type TestPair } from '../../support/edge/edge.ts'
 import { listing } from '../../support/edge/edge-folder.ts'
 import {
   askPlainly,
@@ -79,49 +79,51 @@ const STYLES: readonly (readonly [string, Sites])[] = [
   ],
 ]
 
-/** Which blocks come beside the sites does not depend on the layout: `npm test` has one style with default servers for `blocks`. */
-const stylesFor = (layout: 'lines' | 'blocks') =>
-  layout === 'lines' || process.env.CAMPAIGN ? STYLES : STYLES.slice(1, 2)
+test.each(STYLES)('serves beside %s, and every site answers as before', async (_, sites) => {
+  own = await startOwnNginx(sites)
+  const at = own
+  const files = () => listing(at.prefix).filter((line) => !/^(drawbridge|error|output|nginx\.pid|temp-)/.test(line))
+  const [before, answersBefore] = [files(), await answers(at)]
+  const edge = localEdge(at)
+  await rehearsePrepare(at)
+  expect(existsSync(at.folder)).toBe(false)
+  await edge.prepare()
+  expect(await answers(at)).toEqual(withoutNobody(answersBefore))
 
-describe.each(['lines', 'blocks'] as const)('as %s', (layout) => {
-  test.each(stylesFor(layout))('serves beside %s, and every site answers as before', async (_, sites) => {
-    own = await startOwnNginx(sites)
-    const at = { ...own, layout }
-    const files = () => listing(at.prefix).filter((line) => !/^(drawbridge|error|output|nginx\.pid|temp-)/.test(line))
-    const [before, answersBefore] = [files(), await answers(at)]
-    const edge = localEdge(at)
-    await rehearsePrepare(at)
-    expect(existsSync(at.folder)).toBe(false)
-    await edge.prepare()
-    expect(await answers(at)).toEqual(withoutNobody(answersBefore))
-
-    using folder = tempFolder()
-    const pair = await certificateFor(folder.path, ['secure.lab.test'])
-    await place(at, 'plain.lab.test')
-    await place(at, 'secure.lab.test', pair)
-    expect(await edge.ask({ host: 'plain.lab.test', path: '/', tls: false })).toMatchObject({ httpStatus: 200 })
-    for (const protocol of ['TLSv1.2', 'TLSv1.3'] as const) {
-      const served = await askSecurely({ address: at.address, port: at.ports.https }, 'secure.lab.test', protocol)
-      expect(served).toContain(pair.fingerprint.slice(0, 17))
-    }
-    expect(await edge.ask({ host: 'secure.lab.test', path: '/', tls: true })).toMatchObject({
-      httpStatus: 200,
-      certificate: { fingerprint: pair.fingerprint },
-    })
-    expect(await askPlainly({ address: at.address, port: at.ports.http }, 'secure.lab.test')).toMatch(/^308 https:/)
-    expect(await answers(at)).toEqual(withoutNobody(answersBefore))
-
-    for (const host of ['plain.lab.test', 'secure.lab.test'])
-      await edge.change(proposalOf(edge, () => edge.filesWithout(host)))
-    expect(await answers(at)).toEqual(withoutNobody(answersBefore))
-    expect(files()).toEqual(before)
+  using folder = tempFolder()
+  const pair = await certificateFor(folder.path, ['secure.lab.test'])
+  const ownPair = await certificateFor(folder.path, ['own.lab.test'])
+  await place(at, 'plain.lab.test')
+  await place(at, 'secure.lab.test', pair)
+  expect(await edge.ask({ host: 'plain.lab.test', path: '/', tls: false })).toMatchObject({ httpStatus: 200 })
+  for (const protocol of ['TLSv1.2', 'TLSv1.3'] as const) {
+    const served = await askSecurely({ address: at.address, port: at.ports.https }, 'secure.lab.test', protocol)
+    expect(served).toContain(pair.fingerprint.slice(0, 17))
+  }
+  expect(await edge.ask({ host: 'secure.lab.test', path: '/', tls: true })).toMatchObject({
+    httpStatus: 200,
+    certificate: { fingerprint: pair.fingerprint },
   })
+  expect(await askPlainly({ address: at.address, port: at.ports.http }, 'secure.lab.test')).toMatch(/^308 https:/)
+  expect(await answers(at)).toEqual(withoutNobody(answersBefore))
+
+  // With options a host has server blocks of its own.
+  await place(at, 'own.lab.test', ownPair, { maxBody: '1m' })
+  expect(await edge.ask({ host: 'own.lab.test', path: '/', tls: true })).toMatchObject({
+    httpStatus: 200,
+    certificate: { fingerprint: ownPair.fingerprint },
+  })
+  expect(await answers(at)).toEqual(withoutNobody(answersBefore))
+
+  for (const host of ['plain.lab.test', 'secure.lab.test', 'own.lab.test']) await changeHost(edge, host, 'absent')
+  expect(await answers(at)).toEqual(withoutNobody(answersBefore))
+  expect(files()).toEqual(before)
 })
 
-const place = async (at: EdgeSettings, host: string, pair?: SitePair) => {
-  const edge = localEdge(at)
+const place = (at: EdgeSettings, host: string, certificate?: TestPair, options?: EntryOptions) => {
   const target = `http://${backend.address}:${backend.port}`
-  await edge.change(proposalOf(edge, () => edge.filesFor({ host, planId: PLAN_ID, target, certificate: pair })))
+  const more = { ...(certificate && { certificate }), ...(options && { options }) }
+  return placeSite(localEdge(at), { host, planId: PLAN_ID, target, ...more })
 }
 
 /** What visitors of every name get, unknown ones and none included. */

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import {
   chmodSync,
@@ -8,99 +7,125 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  readlinkSync,
+  realpathSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { GATHERED_FOLDERS } from '../../../src/edge/config/gathered.ts'
-import { blockFile, linesFile } from '../../../src/edge/config/layout.ts'
-import type { EdgeFile, EdgeProposal } from '../../../src/edge/contract.ts'
+import { isSecretFile, SHARD_FOLDERS } from '../../../src/edge/config/shards.ts'
+import type { Expected } from '../../../src/edge/contract.ts'
 import { localEdge } from '../../../src/edge/local.ts'
-import { PLAN_ID, proposalOf, startTestEdge, type TestEdge } from '../../support/edge/edge.ts'
+import {
+  changeHost,
+  entryOf,
+  PLAN_ID,
+  placeSite,
+  type Site,
+  snippetFile,
+  startTestEdge,
+  type TestEdge,
+} from '../../support/edge/edge.ts'
 import { listing } from '../../support/edge/edge-folder.ts'
 import { editEntry } from '../../support/lab/entry-file.ts'
 import { until } from '../../support/until.ts'
 
 let at: TestEdge
 beforeAll(async () => {
-  at = await startTestEdge()
+  at = await startTestEdge(['broken'])
+  writeFileSync(snippetFile(at, 'broken'), '# by the administrator\ncanary_directive secret-canary;\n')
 })
 afterAll(() => at?.stop())
 afterEach(() => expect(at.leftOvers()).toEqual([]))
 
-const site = (host: string, more: object = {}) => ({ host, planId: PLAN_ID, target: 'http://127.0.0.1:9', ...more })
+const site = (host: string, more: Partial<Site> = {}): Site => ({
+  ...{ host, planId: PLAN_ID, target: 'http://127.0.0.1:9', proof: 'ab'.repeat(32) },
+  ...more,
+})
+/** An entry that nginx refuses: it names a file of the administrator that nginx does not understand. */
+const refused = (host: string) => site(host, { options: { snippets: ['broken'] } })
 const path = (name: string) => join(at.folder, name)
 const beside = (name: string) => join(dirname(at.config), name)
-const ofHost = (host: string) => at.fileOf(linesFile(host))
+const ofHost = (host: string) => at.fileOf('backends', host)
 const statusOf = async (host: string) => {
   const answer = await at.edge.ask({ host, path: '/', tls: false })
   return answer.kind === 'answer' ? answer.httpStatus : answer.reason
 }
-/** A change by what was seen before, and not by what stands when its generation begins. */
-const seenBefore = async (files: readonly EdgeFile[]): Promise<Partial<EdgeProposal>> => {
-  const expected = await at.edge.hashFiles(files.map((file) => file.path))
-  return { propose: async () => ({ files, expected }) }
-}
+const listed = async (host: string) => (await at.edge.list([host])).hosts[0]
 /** The keys of older generations may be removed at any time. */
 const standing = () => [
   readFileSync(path('drawbridge.conf'), 'utf8'),
   ...readdirSync(path('generations')).toSorted(),
   ...listing(path('current')),
 ]
-const block = (host: string, content: string | null): EdgeFile => ({ path: blockFile(host), content, secret: false })
 
 describe('a change', () => {
   test('may be repeated, and so may a removal', async () => {
-    const files = await at.edge.filesFor(
-      site('again.lab.test', { certificate: await at.certificate('again.lab.test') }),
-    )
-    for (const _ of [1, 2]) await at.change(files)
-    expect(await at.edge.read(files.map((file) => file.path))).toEqual(files)
-    const removal = await at.edge.filesWithout('again.lab.test')
-    expect(removal.map((file) => file.path).toSorted()).toEqual(files.map((file) => file.path).toSorted())
-    for (const _ of [1, 2]) await at.change(removal)
-    expect(GATHERED_FOLDERS.flatMap(at.keysOf)).toEqual([])
+    const wanted = site('again.lab.test', { certificate: await at.certificate('again.lab.test') })
+    await at.place(wanted)
+    const generation = at.generation()
+    await at.place(wanted)
+    expect(at.generation()).toBe(generation)
+    expect(await listed('again.lab.test')).toMatchObject({ entry: entryOf(wanted), drift: [] })
+    for (const _ of [1, 2]) await at.remove('again.lab.test')
+    expect(at.generation()).toBe(generation + 1)
+    expect(SHARD_FOLDERS.flatMap(at.keysOf)).toEqual([])
+    expect(await listed('again.lab.test')).toMatchObject({ entry: null, revision: null, drift: [] })
   })
 
   test("never overwrites somebody else's edit, and then writes nothing at all", async () => {
     await at.place(site('edited.lab.test'))
+    const { revision } = (await listed('edited.lab.test')) ?? {}
     const certificate = await at.certificate('edited.lab.test')
-    const change = await seenBefore(await at.edge.filesFor(site('edited.lab.test', { certificate })))
-    const removal = await seenBefore(await at.edge.filesWithout('edited.lab.test'))
     editEntry(ofHost('edited.lab.test'), 'edited.lab.test')
     const [text, generation] = [readFileSync(ofHost('edited.lab.test'), 'utf8'), at.generation()]
-    for (const more of [change, removal])
-      await expect(at.change([], more)).rejects.toMatchObject({ kind: 'changed_meanwhile' })
+    const seenBefore: Expected = { revision: revision ?? '' }
+    for (const expected of [seenBefore, 'any'] as const)
+      for (const change of [
+        () => at.place(site('edited.lab.test', { certificate }), { expected }),
+        () => at.remove('edited.lab.test', { expected }),
+      ])
+        await expect(change()).rejects.toMatchObject({ kind: 'changed_elsewhere' })
     expect(readFileSync(ofHost('edited.lab.test'), 'utf8')).toBe(text)
     expect(at.generation()).toBe(generation)
     expect(at.keysOf('tls/keys-1')).toEqual([])
-    await at.remove('edited.lab.test')
+    await at.remove('edited.lab.test', { mend: true })
+  })
+
+  test('by what was seen before is refused when the entry has become another one', async () => {
+    await at.place(site('moved.lab.test'))
+    const expected = { revision: (await listed('moved.lab.test'))?.revision ?? '' }
+    await at.place(site('moved.lab.test', { target: 'http://127.0.0.1:10' }))
+    const generation = at.generation()
+    for (const change of [
+      () => at.place(site('moved.lab.test', { target: 'http://127.0.0.1:11' }), { expected }),
+      () => at.place(site('moved.lab.test', { target: 'http://127.0.0.1:11' }), { expected: 'absent' }),
+      () => at.remove('moved.lab.test', { expected }),
+    ])
+      await expect(change()).rejects.toMatchObject({ kind: 'changed_meanwhile' })
+    expect(at.generation()).toBe(generation)
+    await at.remove('moved.lab.test')
   })
 
   test.each([
     ['a link', (place: string) => symlinkSync(beside('victim'), place)],
     ['a link to nowhere', (place: string) => symlinkSync('/nowhere/at/all', place)],
     ['a folder', (place: string) => mkdirSync(place)],
-  ])('does not follow %s where a file will be', async (_, plant) => {
-    writeFileSync(beside('victim'), 'untouched.lab.test http://127.0.0.1:9;\n')
-    const files = await at.edge.filesFor(site('planted.lab.test'))
-    const seen = await seenBefore(files)
+  ])('does not write through %s where a file will be, and puts a file there', async (_, plant) => {
+    const text = 'untouched.lab.test http://127.0.0.1:9;\n'
+    writeFileSync(beside('victim'), text)
     const place = ofHost('planted.lab.test')
     plant(place)
-    const before = lstatSync(place).ino
-    for (const more of [seen, {}])
-      await expect(at.change(files, more)).rejects.toMatchObject({ kind: 'changed_meanwhile' })
-    const read = at.edge.read([linesFile('planted.lab.test')])
-    if (lstatSync(place).isSymbolicLink())
-      expect(await read).toMatchObject([{ content: null, link: readlinkSync(place) }])
-    else await expect(read).rejects.toMatchObject({ kind: 'changed_meanwhile' })
-    expect(lstatSync(place).ino).toBe(before)
-    expect(readFileSync(beside('victim'), 'utf8')).toContain('untouched')
-    rmSync(place, { recursive: true })
+    const [planted, before] = [realpathSync(dirname(place)), lstatSync(place).ino]
+    await at.place(site('planted.lab.test'))
+    expect(lstatSync(join(planted, basename(place))).ino).toBe(before)
+    expect(readFileSync(beside('victim'), 'utf8')).toBe(text)
+    expect(lstatSync(place).isFile()).toBe(true)
+    expect(await statusOf('planted.lab.test')).toBe(502)
+    await at.remove('planted.lab.test')
+    rmSync(place, { force: true })
   })
 
   test('makes keys for their owner alone, whatever the umask', async () => {
@@ -109,13 +134,16 @@ describe('a change', () => {
       await at.place(site('modes.lab.test', { certificate: await at.certificate('modes.lab.test') }))
       process.umask(before)
       const modeOf = (name: string) => statSync(path(`current/${name}`)).mode & 0o777
-      for (const kind of GATHERED_FOLDERS) {
-        const isSecret = kind.startsWith('tls/')
-        expect(modeOf(kind), kind).toBe(isSecret ? 0o700 : 0o755)
+      for (const kind of SHARD_FOLDERS) {
+        expect(modeOf(kind), kind).toBe(kind.startsWith('tls/') ? 0o700 : 0o755)
         for (const name of readdirSync(path(`current/${kind}`)))
-          expect(modeOf(`${kind}/${name}`), name).toBe(isSecret ? 0o600 : 0o644)
+          expect(modeOf(`${kind}/${name}`), name).toBe(isSecretFile(`${kind}/${name}`) ? 0o600 : 0o644)
       }
       expect([modeOf(''), modeOf('tls')]).toEqual([0o755, 0o700])
+      for (const name of ['entries', 'tls/keys-1', 'tls/certificates-1', 'tls/hosts'])
+        expect(readdirSync(path(`current/${name}`)).filter((file) => isSecretFile(`${name}/${file}`))).toHaveLength(1)
+      for (const line of listing(path('pairs'))) expect(line).toMatch(/\/ 700$|\.pem 600 /)
+      expect(statSync(path('pairs')).mode & 0o777).toBe(0o700)
       await at.remove('modes.lab.test')
     }
   })
@@ -131,40 +159,46 @@ describe('a change', () => {
     expect(standing()).toEqual(before)
   })
 
-  test('takes no path that is not of an edge, and refuses nobody else for it', async () => {
-    const expected = [{ path: '../nginx.conf', hash: hash(readFileSync(at.config, 'utf8')) }]
-    const bad = ['../nginx.conf', 'drawbridge.conf', 'generations/1/backends/00.map'].map((name) => {
-      const files = [{ path: name, content: 'x', secret: false }]
-      return at.change(files, { propose: async () => ({ files, expected }) }).catch((error: Error) => error.message)
-    })
-    await at.place(site('beside.lab.test'))
-    for (const message of await Promise.all(bad)) expect(message).toMatch(/is not (?:a path|gathered)/)
-    await expect(at.edge.hashFiles(['hosts/../../nginx.conf'])).rejects.toThrow('not a path')
-    await at.remove('beside.lab.test')
+  test('takes only records of the grammar for hosts, and refuses nobody else for it', async () => {
+    const entry = entryOf(site('beside.lab.test'))
+    const [target] = entry.targets
+    const bad = [
+      changeHost(at.edge, '../nginx.conf', 'absent'),
+      changeHost(at.edge, '../nginx.conf', { ...entry, host: '../nginx.conf' }),
+      changeHost(at.edge, 'other.lab.test', entry),
+      changeHost(at.edge, 'beside.lab.test', 'absent', { fence: { host: 'other.lab.test', epoch: 0, number: 0 } }),
+      changeHost(at.edge, 'beside.lab.test', { ...entry, targets: [{ ...target, address: '127.0.0.1; canary on' }] }),
+      changeHost(at.edge, 'beside.lab.test', { ...entry, options: { maxBody: '1m; canary on' } }),
+    ].map((change) => change.then(() => 'made').catch((error: { kind?: string }) => error.kind))
+    await at.place(site('neighbour.lab.test'))
+    expect(new Set(await Promise.all(bad))).toEqual(new Set(['change_invalid']))
+    expect(at.keysOf('entries')).toEqual(['neighbour.lab.test'])
+    await expect(at.edge.list(['hosts/../../nginx.conf'])).rejects.toThrow('not a valid host name')
+    await at.remove('neighbour.lab.test')
   })
 
   test('refuses what nginx refuses, touches nothing, and names the place and the kind only', async () => {
     const before = standing()
-    const bad = block('bad.lab.test', '# made by hand\ncanary_directive secret-canary;\n')
-    const file = at.fileOf(bad.path)
-    await expect(at.change([bad])).rejects.toMatchObject({
+    const file = snippetFile(at, 'broken')
+    await expect(at.place(refused('bad.lab.test'))).rejects.toMatchObject({
       kind: 'change_invalid',
-      message: `nginx on edge 23 rejected the change: a directive is unknown (${file}, line 4). Nothing was changed.`,
+      message: `nginx on edge 23 rejected the change: a directive is unknown (${file}, line 2). Nothing was changed.`,
     })
     expect(standing()).toEqual(before)
     await at.edge.assertValid()
   })
 
   test('is tested as what stands after it: a broken entry can be replaced and removed', async () => {
-    for (const content of [null, '# well again\n']) {
-      await at.change([block('bad.lab.test', '# to be broken\n')])
-      const file = at.fileOf(blockFile('bad.lab.test'))
-      writeFileSync(file, readFileSync(file, 'utf8').replace('# to be broken', 'broken'))
+    const own = site('bad.lab.test', { options: { maxBody: '1m' } })
+    const mendings = [() => at.place(own, { mend: true }), () => at.remove('bad.lab.test', { mend: true })]
+    for (const mend of mendings) {
+      await at.place(own)
+      editEntry(at.fileOf('blocks', 'bad.lab.test'), 'bad.lab.test', 'broken on;')
       await expect(at.edge.assertValid()).rejects.toMatchObject({ kind: 'config_broken' })
-      await at.change([block('bad.lab.test', content)])
+      await mend()
       await at.edge.assertValid()
     }
-    await at.change([block('bad.lab.test', null)])
+    expect(at.keysOf('blocks')).toEqual([])
   })
 
   test("tells somebody else's broken file from a broken change", async () => {
@@ -215,9 +249,7 @@ describe('a change', () => {
     const folder = join(dirname(at.folder), 'empty')
     mkdirSync(folder)
     const edge = localEdge({ ...at, folder })
-    await expect(edge.change(proposalOf(edge, () => edge.filesFor(site('early.lab.test'))))).rejects.toMatchObject({
-      kind: 'unavailable',
-    })
+    await expect(placeSite(edge, site('early.lab.test'))).rejects.toMatchObject({ kind: 'unavailable' })
     // The lock says whether an agent owns the folder.
     expect(readdirSync(folder)).toEqual(['.engine-lock'])
     rmSync(folder, { recursive: true })
@@ -230,7 +262,7 @@ describe('the files that nginx loads', () => {
     for (const round of [1, 2, 3]) {
       for (const host of ['a.lab.test', 'b.lab.test'])
         await at.place(site(host, { target: `http://127.0.0.1:${round}` }))
-      await expect(at.change([block('c.lab.test', 'broken')])).rejects.toMatchObject({ kind: 'change_invalid' })
+      await expect(at.place(refused('c.lab.test'))).rejects.toMatchObject({ kind: 'change_invalid' })
       await at.remove('a.lab.test')
     }
     await at.remove('b.lab.test')
@@ -240,8 +272,6 @@ describe('the files that nginx loads', () => {
     expect(seen.broken).toEqual([])
   })
 })
-
-const hash = (content: string) => createHash('sha256').update(content).digest('hex')
 
 /**
  * A program of its own that reads the base file and what it includes all the time: how many different ones it saw, the

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import {
   cpSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -14,18 +15,17 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { mainPlaceOf } from '../../../src/edge/config/gathered.ts'
-import { blockFile, linesFile } from '../../../src/edge/config/layout.ts'
-import type { EdgeFile } from '../../../src/edge/contract.ts'
+import { shardOf } from '../../../src/edge/config/shards.ts'
 import { localEdge } from '../../../src/edge/local.ts'
-import { PLAN_ID, proposalOf, startTestEdge, type TestEdge, whenAt } from '../../support/edge/edge.ts'
+import { PLAN_ID, placeSite, snippetFile, startTestEdge, type TestEdge, whenAt } from '../../support/edge/edge.ts'
 import { listing } from '../../support/edge/edge-folder.ts'
 
 let at: TestEdge
 let backend: Server
 let target: string
 beforeAll(async () => {
-  at = await startTestEdge()
+  at = await startTestEdge(['broken'])
+  writeFileSync(snippetFile(at, 'broken'), 'no_such_directive on;\n')
   backend = createServer((_, response) => response.end('here')).listen(0, '127.0.0.1')
   await once(backend, 'listening')
   target = `http://127.0.0.1:${(backend.address() as AddressInfo).port}`
@@ -37,19 +37,19 @@ afterAll(async () => {
 })
 afterEach(() => expect(at.leftOvers()).toEqual([]))
 
-const site = (host: string) => ({ host, planId: PLAN_ID, target })
+const site = (host: string) => ({ host, planId: PLAN_ID, target, proof: 'ab'.repeat(32) })
 const place = (host: string, more = {}) => at.place(site(host), more)
 const path = (name: string) => join(at.folder, name)
-const ofHost = (host: string) => at.fileOf(linesFile(host))
+const ofHost = (host: string) => at.fileOf('backends', host)
 const statusOf = async (host: string) => {
   const answer = await at.edge.ask({ host, path: '/', tls: false })
   return answer.kind === 'answer' ? answer.httpStatus : answer.reason
 }
 const statuses = (hosts: readonly string[]) => Promise.all(hosts.map(statusOf))
 const names = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix}${i}.lab.test`)
-/** Hosts that stand in the same gathered files. */
-const neighboursOf = (host: string) =>
-  names('n', 2_000).filter((name) => mainPlaceOf(linesFile(name)).file === mainPlaceOf(linesFile(host)).file)
+/** Hosts that stand in the same shards. */
+const neighboursOf = (host: string) => names('n', 2_000).filter((name) => shardOf(name) === shardOf(host))
+const listed = async (host: string) => (await at.edge.list([host])).hosts[0]
 const standing = () => [
   readFileSync(path('drawbridge.conf'), 'utf8'),
   ...readdirSync(path('generations')).toSorted(),
@@ -60,7 +60,8 @@ const kindOf = (work: Promise<unknown>) =>
     () => 'served',
     (error: { kind?: string }) => error.kind ?? String(error),
   )
-const BAD: EdgeFile = { path: blockFile('bad.lab.test'), content: 'no_such_directive on;\n', secret: false }
+/** Places an entry that nginx refuses: it names a file of the administrator that nginx does not understand. */
+const placeBad = (host: string) => at.place({ ...site(host), options: { snippets: ['broken'] } })
 
 describe('changes at the same time', () => {
   test('64 of them are few generations, and all are served', async () => {
@@ -77,10 +78,9 @@ describe('changes at the same time', () => {
   test('one bad one of 64 is refused by name, and 63 are served', async () => {
     const hosts = names('good', 63)
     const changes = hosts.map((host) => place(host))
-    const bad = at.change([BAD])
-    await expect(bad).rejects.toMatchObject({
+    await expect(placeBad('bad.lab.test')).rejects.toMatchObject({
       kind: 'change_invalid',
-      message: expect.stringContaining(at.fileOf(BAD.path)),
+      message: expect.stringContaining(snippetFile(at, 'broken')),
     })
     await Promise.all(changes)
     expect(new Set(await statuses(hosts))).toEqual(new Set([200]))
@@ -88,8 +88,8 @@ describe('changes at the same time', () => {
 
   test('several bad ones are refused, each by its own test, and the others are served', async () => {
     const hosts = names('fine', 12)
-    const bad = names('bad', 4).map((host) => ({ ...BAD, path: blockFile(host) }))
-    const changes = [...hosts.map((host) => place(host)), ...bad.map((file) => at.change([file]))]
+    const bad = names('bad', 4)
+    const changes = [...hosts.map((host) => place(host)), ...bad.map(placeBad)]
     const outcomes = await Promise.all(changes.map(kindOf))
     expect(outcomes).toEqual([...hosts.map(() => 'served'), ...bad.map(() => 'change_invalid')])
     expect(new Set(await statuses(hosts))).toEqual(new Set([200]))
@@ -107,9 +107,7 @@ describe('changes at the same time', () => {
   test('are all refused when nothing proves the reload, and the former generation stands', async () => {
     const edge = localEdge({ ...at, pidFile: path('no.pid') })
     const before = standing()
-    const outcomes = names('unproven', 4).map((host) =>
-      kindOf(edge.change(proposalOf(edge, () => edge.filesFor(site(host))))),
-    )
+    const outcomes = names('unproven', 4).map((host) => kindOf(placeSite(edge, site(host))))
     expect(new Set(await Promise.all(outcomes))).toEqual(new Set(['not_reloaded']))
     expect(standing()).toEqual(before)
     await at.reload()
@@ -153,51 +151,46 @@ describe("somebody else's hand", () => {
     expect(await statuses([one, other])).toEqual([502, 200])
   })
 
-  test('a link in the place of a file: all hosts behind it are served, a repair mends it, an undo puts it back', async () => {
+  test('a link in the place of a file: all hosts behind it are served, and the change of one makes it a file again', async () => {
     const [one = '', other = ''] = neighboursOf('linked.lab.test')
     await Promise.all([place(one), place(other)])
     const elsewhere = join(dirname(at.config), 'elsewhere.map')
     writeFileSync(elsewhere, readFileSync(ofHost(one)))
     rmSync(ofHost(one))
     symlinkSync(elsewhere, ofHost(one))
-    const [before] = await at.edge.read([linesFile(one)])
-    expect(before).toMatchObject({ link: elsewhere })
-    await expect(at.remove(one)).rejects.toMatchObject({ kind: 'changed_meanwhile' })
-    await place('beside-a-link.lab.test')
+    await place(names('beside', 99).find((name) => shardOf(name) !== shardOf(one)) ?? '')
+    expect(lstatSync(ofHost(one)).isSymbolicLink()).toBe(true)
     expect(await statuses([one, other])).toEqual([200, 200])
-    const changing = async (files: readonly EdgeFile[]) => {
-      const expected = await at.edge.hashFiles(files.map((file) => file.path))
-      await at.change(files, { propose: async () => ({ files, expected, replacesLinks: true }) })
-    }
-    await changing(await at.edge.filesFor(site(one)))
+    for (const host of [one, other])
+      expect((await listed(host))?.drift).toMatchObject([{ field: 'backend', found: 'a-link' }])
+    await expect(at.remove(one)).rejects.toMatchObject({ kind: 'changed_elsewhere' })
+    const linked = readFileSync(elsewhere, 'utf8')
+    await at.place(site(one), { mend: true })
+    expect(lstatSync(ofHost(one)).isFile()).toBe(true)
+    expect(readFileSync(elsewhere, 'utf8')).toBe(linked)
     expect(await statuses([one, other])).toEqual([200, 200])
-    expect(readFileSync(ofHost(one), 'utf8')).toContain(other)
-    await changing(before ? [before] : [])
-    expect(await at.edge.read([linesFile(one)])).toEqual([before])
-    expect(await statuses([one, other])).toEqual([200, 200])
-    rmSync(ofHost(one))
-    writeFileSync(ofHost(one), readFileSync(elsewhere))
+    expect([(await listed(one))?.drift, (await listed(other))?.drift]).toEqual([[], []])
   })
 
-  test('a file that is missing is drift of every host in it, and a repair of one of them brings back all that still stand', async () => {
+  test('a file that is missing is drift of every host in it, and a change of one of them brings back all that still stand', async () => {
     const [one = '', other = '', gone = '', moved = ''] = neighboursOf('missing.lab.test')
     await Promise.all([one, other, gone, moved].map((host) => place(host)))
-    const hash = async (host: string) => (await at.edge.hashFiles([linesFile(host)]))[0]?.hash
-    const whole = await hash(other)
+    const whole = await listed(other)
     rmSync(ofHost(one))
-    expect(await hash(other)).toBeNull()
+    for (const host of [one, other])
+      expect((await listed(host))?.drift).toMatchObject([{ field: 'backend', found: 'missing' }])
+    // A change elsewhere does not touch it.
+    await place(names('elsewhere', 99).find((name) => shardOf(name) !== shardOf(one)) ?? '')
+    expect((await listed(other))?.drift).toMatchObject([{ field: 'backend', found: 'missing' }])
     // What changes while the file is missing is not brought back as it was.
     await at.remove(gone)
+    rmSync(ofHost(one))
     await at.place({ ...site(moved), target: 'http://127.0.0.1:9' })
     rmSync(ofHost(one))
-    await place('elsewhere.lab.test')
-    expect(await hash(other)).toBeNull()
 
-    const files = await at.edge.filesFor(site(one))
-    const expected = await at.edge.hashFiles(files.map((file) => file.path))
-    await at.change(files, { propose: async () => ({ files, expected, mends: true }) })
+    await at.place(site(one), { mend: true })
     expect(await statuses([one, other])).toEqual([200, 200])
-    expect(await hash(other)).toBe(whole)
+    expect(await listed(other)).toMatchObject({ revision: whole?.revision, entry: whole?.entry, drift: [] })
     expect(readFileSync(ofHost(one), 'utf8')).not.toContain(`${gone} `)
     expect([await statusOf(gone), await statusOf(moved)]).toEqual(['unknown_host', 502])
   })

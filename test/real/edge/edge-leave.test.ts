@@ -10,7 +10,7 @@ import { leaveNginx } from '../../../src/edge/leave.ts'
 import { servingWorkers } from '../../../src/edge/process/nginx-workers.ts'
 import { replaceWorkers } from '../../../src/edge/process/reload.ts'
 import { withInclude } from '../../../src/edge/reading/main-file.ts'
-import { PLAN_ID, startTestEdge, type TestEdge } from '../../support/edge/edge.ts'
+import { changeHost, PLAN_ID, startTestEdge, type TestEdge } from '../../support/edge/edge.ts'
 import { call } from '../../support/http/call.ts'
 
 let at: TestEdge
@@ -101,7 +101,7 @@ async function releasedSite(host: string) {
   const target = `http://127.0.0.1:${(backend.address() as AddressInfo).port}`
   const certificate = await at.certificate(host)
   await at.place({ host, planId: PLAN_ID, target, certificate })
-  await at.change([...(await at.edge.filesWithout(host)), ...(await at.edge.releasedFiles(host, certificate))])
+  await changeHost(at.edge, host, 'released')
   const ask = async () => {
     const { status, headers } = await call(at.http, { path: '/a', from: '127.0.0.1', headers: { host } })
     const port = at.ports.https

@@ -1,10 +1,7 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { ANSWERS, BY_HOST, readBlock, SERVER_NAME } from '../../../src/edge/config/written-lines.ts'
-import type { Site } from '../../../src/edge/contract.ts'
 import { type Backend, startBackend } from '../../support/backends/backend.ts'
-import { PLAN_ID, startTestEdge, type TestEdge } from '../../support/edge/edge.ts'
+import { entryOf, PLAN_ID, type Site, startTestEdge, type TestEdge } from '../../support/edge/edge.ts'
 
 /** Whatever the administrator adds to nginx that is valid by itself stays valid beside our files, and every host goes on. */
 let at: TestEdge
@@ -26,7 +23,7 @@ const hostsOf = (kind: 'a' | 'b' | 'c') => NAMES.map((name) => `${kind}${name.sl
 
 /** Hosts as lines without and with TLS, and hosts with server blocks of their own. */
 async function placeHosts() {
-  const certificate = await at.certificate('lab.test')
+  const certificate = await at.certificate(...hostsOf('b'), ...hostsOf('c'))
   const site = (host: string): Site => ({
     host,
     planId: PLAN_ID,
@@ -38,8 +35,13 @@ async function placeHosts() {
     ...hostsOf('b').map((host) => ({ ...site(host), certificate })),
     ...hostsOf('c').map((host) => ({ ...site(host), certificate, options: { maxBody: '1m' } })),
   ]
-  const files = await Promise.all(sites.map((one) => at.edge.filesFor(one)))
-  await at.change([...new Map(files.flat().map((file) => [file.path, file])).values()])
+  await at.edge.certificate(certificate)
+  const items = sites.map((one) => ({
+    ...{ host: one.host, expected: 'any' as const, wanted: entryOf(one) },
+    fence: { host: one.host, epoch: 0, number: 0 },
+  }))
+  const verdicts = await at.edge.change({ items })
+  expect(verdicts.filter(({ state }) => state !== 'serving')).toEqual([])
 }
 
 async function expectServed() {
@@ -105,52 +107,4 @@ test.each([
   await at.edge.assertValid()
   expect(await unknown()).toMatchObject({ httpStatus: 410 })
   await expectServed()
-})
-
-/** What version 0.1 of this layout had written: sizes of hash tables, plain names of any length, and keys with more than a name. */
-function writeAsBefore() {
-  const change = (name: string, by: (text: string) => string) => {
-    const path = join(at.folder, name)
-    writeFileSync(path, by(readFileSync(path, 'utf8')))
-  }
-  const kinds = {
-    'names-http': SERVER_NAME,
-    'names-https': SERVER_NAME,
-    backends: BY_HOST,
-    answers: ANSWERS,
-    'tls/hosts': BY_HOST,
-  }
-  for (const [kind, { read }] of Object.entries(kinds))
-    for (const name of readdirSync(join(at.folder, 'current', kind)))
-      change(`current/${kind}/${name}`, (text) => text.replaceAll(/.*\n/g, read))
-  for (const name of readdirSync(join(at.folder, 'current/blocks')))
-    change(`current/blocks/${name}`, (text) => hostsOf('c').reduce((all, host) => readBlock(host, all), text))
-  change('drawbridge.conf', (text) =>
-    text
-      .replace(/\n\n/, '\n\nserver_names_hash_bucket_size 512;\nmap_hash_bucket_size 512;\n')
-      .replace(
-        /map \$host \$drawbridge_proof (.*)\nmap [^}]*\{32\}[^}]*\{32\}[^}]*\}/,
-        'map "$host $http_x_drawbridge_question" $drawbridge_answer $1',
-      ),
-  )
-}
-
-test('an edge of an earlier version is written anew in one generation, without drift', async () => {
-  await placeHosts()
-  const paths = ['a', 'b', 'c']
-    .flatMap((kind) => hostsOf(kind as 'a'))
-    .flatMap((host) => [`entries/${host}`, `hosts/${host}.conf`])
-  const hashes = await at.edge.hashFiles(paths)
-  writeAsBefore()
-  await at.reload()
-  await expectServed()
-  expect(await at.edge.hashFiles(paths)).toEqual(hashes)
-  const generation = at.generation()
-  await at.edge.prepare()
-  expect(at.generation()).toBe(generation + 1)
-  expect(readFileSync(join(at.folder, 'drawbridge.conf'), 'utf8')).not.toMatch(/^\s*\w+_hash_/m)
-  expect(await at.edge.hashFiles(paths)).toEqual(hashes)
-  await expectServed()
-  await at.edge.prepare()
-  expect(at.generation()).toBe(generation + 1)
 })

@@ -1,30 +1,33 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { EdgeFile } from '../../../src/edge/contract.ts'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import type { Entry, ListedHost } from '../../../src/edge/contract.ts'
 import { type ProxyTarget, proxyStep } from '../../../src/runs/steps/proxy.ts'
-import { PLAN_ID, startTestEdge, type TestEdge } from '../../support/edge/edge.ts'
+import { entryOf, PLAN_ID, startTestEdge, type TestEdge } from '../../support/edge/edge.ts'
+import { editEntry } from '../../support/lab/entry-file.ts'
 
-/** A real nginx whose host is taken away and put back, from what was kept of its files. */
+/** A real nginx whose host is changed by a run and put back by its undo, from what the edge has kept. */
 let at: TestEdge
+let count = 0
 beforeAll(async () => {
   at = await startTestEdge()
 })
 afterAll(() => at?.stop())
+afterEach(() => at.remove(site.host, { mend: true }))
 
-const site = { host: 'app.lab.test', planId: PLAN_ID, target: 'http://127.0.0.1:9' }
+const site = { host: 'app.lab.test', planId: PLAN_ID, target: 'http://127.0.0.1:9', proof: 'ab'.repeat(32) }
 const isServed = async () => (await at.edge.ask({ host: site.host, path: '/', tls: false })).kind === 'answer'
+const listed = async () => (await at.edge.list([site.host])).hosts[0] as ListedHost
+const edit = () => editEntry(at.fileOf('backends', site.host), site.host)
 
-/** Takes the host away as a removal does, and undoes it with these files at hand. */
-async function takenAwayAndBack(kept: (stood: readonly EdgeFile[]) => readonly EdgeFile[]): Promise<void> {
-  await at.place(site)
-  const wanted = await at.edge.filesWithout(site.host)
-  const stood = await at.edge.read(wanted.map(({ path }) => path))
+/** The step of a run that makes the host what is wanted. */
+function stepTo(wanted: Entry | 'absent', mend = false) {
+  count += 1
+  const run = `run_${'a'.repeat(25)}${count}`
   const target: ProxyTarget = {
     name: 'proxy',
-    ours: async () => undefined,
-    wanted: async () => wanted,
-    former: async () => kept(stood),
-    isRestored: isServed,
+    wishes: async () => [{ host: site.host, expected: 'any', wanted, mend }],
+    hosts: [site.host],
   }
+  const fence = { host: site.host, epoch: 0, number: 0 }
   const step = proxyStep(
     {
       primary: at.edge,
@@ -32,8 +35,8 @@ async function takenAwayAndBack(kept: (stood: readonly EdgeFile[]) => readonly E
       guard: {
         assertHeld: () => undefined,
         ensureHeld: async () => undefined,
-        fences: [],
-        run: { run: 'run_a', store: 'store_a' },
+        fences: [fence],
+        run: { run, store: `store_${'a'.repeat(26)}` },
         signal: new AbortController().signal,
         leftMs: 60_000,
       },
@@ -42,26 +45,62 @@ async function takenAwayAndBack(kept: (stood: readonly EdgeFile[]) => readonly E
     },
     target,
   )
-  let image: Parameters<typeof step.undo>[0] = null
-  await step.do(null, {}, async (noted) => {
-    image = noted
-  })
-  expect(await isServed()).toBe(false)
-  await step.undo(image, {}, async () => undefined)
+  const noted = async () => undefined
+  return { do: () => step.do({ run }, {}, noted), undo: () => step.undo({ run }, {}, noted), run }
 }
 
-test('what was kept as it stood is put back and served', async () => {
-  await takenAwayAndBack((stood) => stood)
+test('what was taken away is put back and served', async () => {
+  await at.place(site)
+  const before = await listed()
+  const step = stepTo('absent')
+  await step.do()
+  expect(await isServed()).toBe(false)
+  for (const _ of [1, 2]) await step.undo()
   expect(await isServed()).toBe(true)
+  expect(await listed()).toEqual(before)
 })
 
-test.each([
-  ['nothing was kept', () => []],
-  [
-    'something else was kept',
-    ([file]: readonly EdgeFile[]) => (file ? [{ ...file, content: '# another text\n' }] : []),
-  ],
-])('an undo says that it failed when %s', async (_, kept) => {
-  await expect(takenAwayAndBack(kept)).rejects.toThrow('No backup holds entries/app.lab.test as it was before the run')
+test('what was added goes, and what was another entry is that again', async () => {
+  const added = stepTo(entryOf(site))
+  await added.do()
+  expect(await isServed()).toBe(true)
+  await added.undo()
+  expect([await isServed(), (await listed()).entry]).toEqual([false, null])
+  await at.place(site)
+  const before = await listed()
+  const changed = stepTo(entryOf({ ...site, target: 'http://127.0.0.1:10' }))
+  await changed.do()
+  await changed.undo()
+  expect(await listed()).toEqual(before)
+})
+
+test('text that somebody else wrote and a run replaced is put back as it was found', async () => {
+  await at.place(site)
+  edit()
+  const before = await listed()
+  expect(before.drift).not.toEqual([])
+  const step = stepTo(entryOf(site), true)
+  await step.do()
+  expect((await listed()).drift).toEqual([])
+  await step.undo()
+  expect(await listed()).toEqual(before)
+})
+
+test('an undo says that it failed when somebody has edited the host since', async () => {
+  await at.place(site)
+  const step = stepTo(entryOf({ ...site, target: 'http://127.0.0.1:10' }))
+  await step.do()
+  edit()
+  const edited = await listed()
+  await expect(step.undo()).rejects.toMatchObject({ kind: 'changed_elsewhere' })
+  expect(await listed()).toEqual(edited)
+})
+
+test('an undo of a run that is settled changes nothing any more', async () => {
+  await at.place(site)
+  const step = stepTo('absent')
+  await step.do()
+  await at.edge.change({ items: [], settles: [step.run] })
+  await step.undo()
   expect(await isServed()).toBe(false)
 })

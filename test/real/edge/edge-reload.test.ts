@@ -4,12 +4,11 @@ import { Agent, createServer, get, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { EdgeProposal } from '../../../src/edge/contract.ts'
 import { localEdge } from '../../../src/edge/local.ts'
 import { isIdle, servingWorkers } from '../../../src/edge/process/nginx-workers.ts'
 import { reloadNginx } from '../../../src/edge/process/reload.ts'
 import { takes } from '../../support/delay.ts'
-import { PLAN_ID, startTestEdge, type TestEdge, whenAt } from '../../support/edge/edge.ts'
+import { type More, PLAN_ID, startTestEdge, type TestEdge, whenAt } from '../../support/edge/edge.ts'
 import { until } from '../../support/until.ts'
 
 let at: TestEdge
@@ -39,7 +38,7 @@ const statusOf = async (host: string) => {
   const answer = await at.edge.ask({ host, path: '/', tls: false })
   return answer.kind === 'answer' ? answer.httpStatus : answer.reason
 }
-const place = (host: string, more: Partial<EdgeProposal> = {}) => at.place({ host, planId: PLAN_ID, target }, more)
+const place = (host: string, more: More = {}) => at.place({ host, planId: PLAN_ID, target }, more)
 
 describe('a reload', () => {
   test('is done when the former workers are gone and new ones answer', async () => {

@@ -27,6 +27,8 @@ afterAll(async () => {
 })
 
 const site = (host: string, more: object = {}) => ({ host, planId: PLAN_ID, target, ...more })
+const answering = (host: string, token: string, answer: string): Promise<void> =>
+  at.edge.challenge({ host, fence: { host, epoch: 0, number: 0 }, token, answer })
 const visit = (host: string, headers: Record<string, string> = {}, path = '/'): Promise<Answer> =>
   call(at.http, { path, from: '127.0.0.1', headers: { host, ...headers } })
 
@@ -134,7 +136,8 @@ describe('over http', () => {
   })
 
   test('answers to challenges are served, and only those', async () => {
-    await at.place(site('proof.lab.test', { challenges: { 'token_-1': 'token_-1.thumb_-2' } }))
+    await at.place(site('proof.lab.test'))
+    await answering('proof.lab.test', 'token_-1', 'token_-1.thumb_-2')
     const path = '/.well-known/acme-challenge/token_-1'
     expect(await visit('proof.lab.test', {}, path)).toMatchObject({ status: 200, text: 'token_-1.thumb_-2' })
     expect((await visit('proof.lab.test', {}, `${path}x`)).body).toMatchObject({ path: `${path}x` })
@@ -177,7 +180,8 @@ describe('over https', () => {
 
   test('answers to challenges are still served over http', async () => {
     const certificate = await at.certificate('renew.lab.test')
-    await at.place(site('renew.lab.test', { certificate, challenges: { t: 't.k' } }))
+    await at.place(site('renew.lab.test', { certificate }))
+    await answering('renew.lab.test', 't', 't.k')
     expect(await visit('renew.lab.test', {}, '/.well-known/acme-challenge/t')).toMatchObject({
       status: 200,
       text: 't.k',

@@ -3,10 +3,9 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { linesFile } from '../../../src/edge/config/layout.ts'
 import { localEdge } from '../../../src/edge/local.ts'
 import { servingWorkers } from '../../../src/edge/process/nginx-workers.ts'
-import { PLAN_ID, startTestEdge, type TestEdge } from '../../support/edge/edge.ts'
+import { changeHost, PLAN_ID, startTestEdge, type TestEdge } from '../../support/edge/edge.ts'
 import { configurationListing } from '../../support/edge/edge-folder.ts'
 
 /** Two services use one nginx: this process, and one of its own for each change. */
@@ -17,12 +16,12 @@ beforeAll(async () => {
 afterAll(() => at?.stop())
 
 const HOST = 'shop.lab.test'
-const fences = (number: number, epoch = 1) => [{ host: HOST, epoch, number }]
+const fenceOf = (number: number, epoch = 1) => ({ host: HOST, epoch, number })
 const FENCED = { kind: 'fenced' }
 
 /** Places or removes the host under a fence, in this process. */
 async function change(number: number, target: string | null, epoch = 1): Promise<void> {
-  const under = { fences: fences(number, epoch) }
+  const under = { fence: fenceOf(number, epoch) }
   if (target === null) await at.remove(HOST, under)
   else await at.place({ host: HOST, planId: PLAN_ID, target }, under)
 }
@@ -31,7 +30,7 @@ async function change(number: number, target: string | null, epoch = 1): Promise
 async function changeElsewhere(number: number, target: string | null): Promise<string> {
   const program = fileURLToPath(new URL('../../support/programs/edge-changer.ts', import.meta.url))
   const settings = JSON.stringify({ ...at, edge: undefined })
-  const args = [program, settings, JSON.stringify({ host: HOST, planId: PLAN_ID, target, fences: fences(number) })]
+  const args = [program, settings, JSON.stringify({ host: HOST, planId: PLAN_ID, target, fence: fenceOf(number) })]
   return (await promisify(execFile)(process.execPath, args)).stdout
 }
 
@@ -49,7 +48,7 @@ test.runIf(process.env.CAMPAIGN)(
     expect(ours()).toEqual(before)
     expect(servingWorkers(at.pid)).toEqual(workers)
     await change(3, 'http://127.0.0.1:12')
-    expect(readFileSync(at.fileOf(linesFile(HOST)), 'utf8')).toContain(`${HOST} http://127.0.0.1:12;`)
+    expect(readFileSync(at.fileOf('backends', HOST), 'utf8')).toContain(`${HOST} http://127.0.0.1:12;`)
   },
 )
 
@@ -64,7 +63,7 @@ test('the fence of a removed host stays, also over a start of the service', asyn
   expect(await isServed()).toBe(true)
 })
 
-test('nginx does not read the fences, and no change, backup or hash can name their file', async () => {
+test('nginx does not read the fences, and no change or list can name their file', async () => {
   const dump = await promisify(execFile)(at.binary, [
     '-T',
     '-q',
@@ -77,8 +76,6 @@ test('nginx does not read the fences, and no change, backup or hash can name the
   ])
   expect(dump.stdout).toContain(`server_name ${HOST};`)
   expect(dump.stdout).not.toContain('.fences')
-  const files = [{ path: '.fences', content: '', secret: false }]
-  await expect(at.change(files)).rejects.toThrow('not a path')
-  await expect(at.edge.read(['.fences'])).rejects.toThrow('not a path')
-  await expect(at.edge.hashFiles(['.fences'])).rejects.toThrow('not a path')
+  await expect(changeHost(at.edge, '.fences', 'absent')).rejects.toThrow('It is not a host')
+  await expect(at.edge.list(['.fences'])).rejects.toThrow('not a valid host name')
 })

@@ -8,6 +8,7 @@ import { AgentIdentity } from '../../../src/edge/authority/agent-identity.ts'
 import { newKey, type PemIdentity } from '../../../src/edge/authority/authority.ts'
 import { EdgeTrust } from '../../../src/edge/authority/trust.ts'
 import { AgentClient } from '../../../src/edge/remote/agent-client.ts'
+import { PROTOCOL } from '../../../src/edge/wire/verbs.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
 import { secretShelf } from '../../support/edge/secret-shelf.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
@@ -26,14 +27,14 @@ const newTrust = () => new EdgeTrust({ shelf: secretShelf(), instance: 'one', no
 const fingerprintOf = (pem = ''): string => new X509Certificate(pem).fingerprint256
 
 const DESCRIBED = {
-  ...{ protocol: 1, version: '1', server: '23', boot: 'b', pid: 1, epoch: 0, generation: null },
+  ...{ protocol: PROTOCOL, version: '1', server: '23', boot: 'b', pid: 1, epoch: 0, generation: null },
+  floors: [],
   rights: { user: 0, signalsNginx: true, writesFolder: true },
   nginx: {
     isRunning: true,
     folder: '/x',
     address: ADDRESS,
     listen: [],
-    layout: 'lines',
     ports: { http: 80, https: 443 },
   },
 }

@@ -1,8 +1,7 @@
 import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { SitePair } from '../../../src/edge/contract.ts'
-import { PLAN_ID, startTestEdge, type TestEdge } from '../../support/edge/edge.ts'
+import { PLAN_ID, startTestEdge, type TestEdge, type TestPair } from '../../support/edge/edge.ts'
 
 /** Threat 30. nginx writes the value of every variable into a debug log, and a private key is one. */
 describe('an edge that logs at debug level', () => {
@@ -19,12 +18,12 @@ describe('an edge that logs at debug level', () => {
   })
   afterAll(() => at?.stop())
 
-  const isKeyLogged = ({ keyPem }: SitePair): boolean => {
+  const isKeyLogged = ({ keyPem }: TestPair): boolean => {
     const [, line = ''] = keyPem.split('\n')
     const logs = dirname(at.errorLog)
     return readdirSync(logs).some((name) => readFileSync(join(logs, name), 'utf8').includes(line))
   }
-  const site = (host: string, certificate: SitePair) => ({
+  const site = (host: string, certificate: TestPair) => ({
     host,
     planId: PLAN_ID,
     target: 'http://127.0.0.1:9',

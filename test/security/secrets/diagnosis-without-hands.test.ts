@@ -32,7 +32,6 @@ async function diagnosed(...hosts: string[]): Promise<string> {
     edges: { '23': { config, folder, prefix, pidFile, errorLog } },
     zones: { 'lab.test': { primary: '127.0.0.1:9' } },
   })
-  const files = await edge.edge.hashFiles(['entries/made.lab.test'])
   const request = { zone: 'lab.test', subdomain: 'made', server: '23', port, health: '/', tls: false }
   const change = {
     kind: 'proxy',
@@ -49,7 +48,7 @@ async function diagnosed(...hosts: string[]): Promise<string> {
       state: 'applied',
       fence: 1,
       since: 0,
-      receipt: { version: 2, files, records: [] },
+      receipt: { version: 2, records: [] },
     },
     plan: { planId: PLAN_ID, host: 'made.lab.test', request, changes: [change] },
     hosts,

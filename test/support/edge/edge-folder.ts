@@ -36,7 +36,7 @@ export function viewOf(edge: EdgeDescription): EdgeView {
     present,
     hosts: new Map([
       ...all('backends', /^([a-z0-9.-]+) /gm).map(([, host = '']): [string, undefined] => [host, undefined]),
-      ...all('entries', /^\{"host":"([^"]+)","planId":"([^"]+)"/gm).map(
+      ...all('entries', /^\{"host":"([^"]+)","entry":\{.*?"plan":"([^"]+)"/gm).map(
         ([, host = '', planId]): [string, string | undefined] => [host, planId],
       ),
       ...gathered(present, 'blocks')

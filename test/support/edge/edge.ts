@@ -1,16 +1,20 @@
-import { randomInt, X509Certificate } from 'node:crypto'
+import { randomBytes, randomInt, X509Certificate } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isPortFree } from '../../../lab/free-port.ts'
 import { edgeFiles, startEdge } from '../../../lab/nginx.ts'
 import { findProgram } from '../../../lab/program.ts'
-import { mainPlaceOf } from '../../../src/edge/config/gathered.ts'
 import { CURRENT } from '../../../src/edge/config/layout.ts'
-import type { Edge, EdgeFile, EdgePoint, EdgeProposal, Site, SitePair } from '../../../src/edge/contract.ts'
+import { Shard, shardFile } from '../../../src/edge/config/shards.ts'
+import type { ChangeItem, ChangeOptions, Edge, EdgePoint, Entry, Pair } from '../../../src/edge/contract.ts'
 import { PresentGeneration } from '../../../src/edge/generations/present.ts'
 import { localEdge } from '../../../src/edge/local.ts'
 import { reloadNginx } from '../../../src/edge/process/reload.ts'
-import type { EdgeSettings } from '../../../src/edge/settings.ts'
+import { canonicalEntry, certificateId } from '../../../src/edge/record/entry.ts'
+import { entryProof } from '../../../src/edge/record/proof.ts'
+import { type EdgeSettings, NONE_NAMED } from '../../../src/edge/settings.ts'
+import { parseEndpoint } from '../../../src/model/address.ts'
+import type { EntryOptions } from '../../../src/model/exposure.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
 import { randomNetwork } from '../network.ts'
 import { tempFolder } from '../temp-folder.ts'
@@ -23,40 +27,80 @@ export interface TestEdge extends EdgeSettings {
   /** The master of its nginx. */
   readonly pid: number
   /** Does what an apply does. */
-  place(site: Site, more?: Partial<EdgeProposal>): Promise<void>
-  remove(host: string, more?: Partial<EdgeProposal>): Promise<void>
-  change(files: readonly EdgeFile[], more?: Partial<EdgeProposal>): Promise<void>
+  place(site: Site, more?: More): Promise<void>
+  remove(host: string, more?: More): Promise<void>
   /** Of what stands, without a change. */
   reload(signal?: AbortSignal): Promise<void>
   /** The number of the present generation. */
   generation(): number
   /** The hosts, or the ids of certificates, in a folder of the present generation. */
   keysOf(kind: string): string[]
-  /** The absolute path of the gathered file in which a file of the edge stands. */
-  fileOf(path: string): string
+  /** The absolute path of the file in which a host, or a certificate by its id, stands. */
+  fileOf(kind: string, key: string): string
   /** Files that a validation or a swap failed to remove. */
   leftOvers(): string[]
   /** A self-signed certificate for these names. */
-  certificate(...names: string[]): Promise<SitePair>
+  certificate(...names: string[]): Promise<TestPair>
   stop(): Promise<void>
 }
 
-/** A change of these files, by what stands when its generation begins. */
-export const proposalOf = (
-  edge: Edge,
-  propose: () => Promise<readonly EdgeFile[]>,
-  more: Partial<EdgeProposal> = {},
-): EdgeProposal => ({
-  propose: async () => {
-    const files = await propose()
-    return { files, expected: await edge.hashFiles(files.map(({ path }) => path)) }
-  },
-  assertHeld: () => undefined,
-  ...more,
-})
+/** A certificate with its key, and how its fingerprint is written. */
+export interface TestPair extends Pair {
+  readonly fingerprint: string
+}
+
+/** An entry as tests write it. Without `proof` it gets one of its own. */
+export interface Site {
+  readonly host: string
+  readonly planId: string
+  readonly target: string
+  readonly furtherTargets?: readonly string[]
+  readonly options?: EntryOptions
+  readonly certificate?: TestPair
+  readonly proof?: string
+}
+
+/** How a change of a test differs from an ordinary one. */
+export type More = ChangeOptions & Partial<Omit<ChangeItem, 'host' | 'wanted'>> & { readonly run?: string }
+
+export function entryOf({ host, planId, target, furtherTargets = [], options, certificate, proof }: Site): Entry {
+  return canonicalEntry({
+    ...{ host, plan: planId },
+    targets: [target, ...furtherTargets].map((url) => {
+      const [, scheme, endpoint = ''] = /^(https?):\/\/(.+)$/.exec(url) ?? []
+      return { scheme, ...parseEndpoint(endpoint, 0) }
+    }),
+    certificate: certificate ? certificateId(certificate.fingerprint) : null,
+    ...(options && { options }),
+    proof: entryProof(proof ?? randomBytes(32).toString('hex'), host),
+  })
+}
+
+export const STORE = `store_${'0'.repeat(26)}`
+
+/** Changes one host. Throws what the edge refuses. */
+export async function changeHost(
+  edge: Pick<Edge, 'change'>,
+  host: string,
+  wanted: ChangeItem['wanted'],
+  { fence = { host, epoch: 0, number: 0 }, expected = 'any', mend, takesOver, run, ...options }: More = {},
+): Promise<void> {
+  const item = { host, wanted, fence, expected, mend, takesOver }
+  const [verdict] = await edge.change(
+    { items: [item], ...(run !== undefined && { run: { run, store: STORE } }) },
+    options,
+  )
+  if (verdict?.state === 'refused') throw verdict.fault
+}
+
+/** Does what an apply does. */
+export async function placeSite(edge: Pick<Edge, 'change' | 'certificate'>, site: Site, more?: More): Promise<void> {
+  if (site.certificate) await edge.certificate(site.certificate)
+  await changeHost(edge, site.host, entryOf(site), more)
+}
 
 /** Does something when the change is at this point. */
-export const whenAt = (point: EdgePoint, work: () => unknown): Partial<EdgeProposal> => ({
+export const whenAt = (point: EdgePoint, work: () => unknown): ChangeOptions => ({
   reached: (reached) => {
     if (reached === point) work()
   },
@@ -64,10 +108,16 @@ export const whenAt = (point: EdgePoint, work: () => unknown): Partial<EdgePropo
 
 export const PLAN_ID = `plan_${'0'.repeat(26)}`
 
-/** A real, prepared nginx for one test. Visitors connect from 127.0.0.1. */
-export async function startTestEdge(): Promise<TestEdge> {
+/** The file of a snippet of a test edge. A test writes what it likes there. */
+export const snippetFile = ({ config }: Pick<EdgeSettings, 'config'>, id: string): string =>
+  join(dirname(config), `${id}.snippet`)
+
+/** A real, prepared nginx for one test. Visitors connect from 127.0.0.1. `snippets`: the ids that options may name. */
+export async function startTestEdge(snippets: readonly string[] = []): Promise<TestEdge> {
   const folder = tempFolder()
-  const settings = await freeEdge(join(folder.path, 'edge'))
+  const free = await freeEdge(join(folder.path, 'edge'))
+  const named = { ...NONE_NAMED, snippets: Object.fromEntries(snippets.map((id) => [id, snippetFile(free, id)])) }
+  const settings = { ...free, named }
   const description = {
     ...settings,
     ...settings.ports,
@@ -76,21 +126,18 @@ export async function startTestEdge(): Promise<TestEdge> {
   }
   const daemon = await startEdge(description)
   const edge = localEdge(settings)
-  const change = async (propose: () => Promise<readonly EdgeFile[]>, more: Partial<EdgeProposal> = {}) =>
-    edge.change(proposalOf(edge, propose, more))
   return {
     ...settings,
     edge,
     http: `http://${settings.address}:${settings.ports.http}`,
     https: `https://${settings.address}:${settings.ports.https}`,
     pid: daemon.pid,
-    place: (site, more) => change(() => edge.filesFor(site), more),
-    remove: (host, more) => change(() => edge.filesWithout(host), more),
-    change: (files, more) => change(async () => files, more),
+    place: (site, more) => placeSite(edge, site, more),
+    remove: (host, more) => changeHost(edge, host, 'absent', more),
     reload: (signal) => reloadNginx(settings, signal),
     generation: () => new PresentGeneration(settings.folder).number ?? 0,
-    keysOf: (kind) => [...new PresentGeneration(settings.folder).keysOf(kind)].toSorted(),
-    fileOf: (path) => join(settings.folder, CURRENT, mainPlaceOf(path).file),
+    keysOf: (kind) => keysIn(join(settings.folder, CURRENT), kind),
+    fileOf: (kind, key) => join(settings.folder, CURRENT, shardFile(kind, key)),
     leftOvers: () => [
       ...readdirSync(join(settings.folder, '.staging')),
       ...readdirSync(dirname(settings.config)).filter((name) => name.startsWith('.')),
@@ -102,6 +149,13 @@ export async function startTestEdge(): Promise<TestEdge> {
     },
   }
 }
+
+/** The hosts, or the ids of certificates, in a folder of a generation. */
+const keysIn = (generation: string, kind: string): string[] =>
+  readdirSync(join(generation, kind))
+    .filter((name) => !name.startsWith('.'))
+    .flatMap((name) => [...new Shard(`${kind}/${name}`, readFileSync(join(generation, kind, name), 'utf8')).keys])
+    .toSorted()
 
 async function freeEdge(prefix: string): Promise<EdgeSettings & { prefix: string }> {
   const address = `${randomNetwork()}.23`
@@ -129,7 +183,7 @@ async function freeEdge(prefix: string): Promise<EdgeSettings & { prefix: string
 }
 
 /** A self-signed certificate for these names. */
-export async function certificateFor(folder: string, names: readonly string[]): Promise<SitePair> {
+export async function certificateFor(folder: string, names: readonly string[]): Promise<TestPair> {
   const file = join(folder, `${randomInt(1_000_000_000)}`)
   await makeCertificate({ certificate: `${file}.crt`, key: `${file}.key`, names: names.map((name) => `DNS:${name}`) })
   const certificatePem = readFileSync(`${file}.crt`, 'utf8')

@@ -1,14 +1,15 @@
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { FOLDERS } from '../../../src/edge/config/layout.ts'
-import type { EdgeFile, EdgeProposal } from '../../../src/edge/contract.ts'
+import type { Entry } from '../../../src/edge/contract.ts'
 import { Fences } from '../../../src/edge/files/fences.ts'
-import { hashOfFound } from '../../../src/edge/files/files.ts'
 import { replaceFiles } from '../../../src/edge/files/replace.ts'
 import { type EngineParts, GenerationEngine } from '../../../src/edge/generations/engine.ts'
+import { Pairs } from '../../../src/edge/generations/pairs.ts'
 import { PresentGeneration } from '../../../src/edge/generations/present.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
 import { tempFolder } from '../temp-folder.ts'
+import { certificateFor, changeHost, entryOf as entryOfSite, type More, PLAN_ID } from './edge.ts'
 
 /** The engine of generations on a real folder, with an nginx that takes everything and is always well. */
 export async function startEngine(parts: Partial<EngineParts> = {}) {
@@ -17,12 +18,15 @@ export async function startEngine(parts: Partial<EngineParts> = {}) {
   for (const { path } of FOLDERS) mkdirSync(join(folder, path), { recursive: true })
   const present = new PresentGeneration(folder)
   const counts = { tests: 0, reloads: 0 }
+  const pairs = new Pairs(folder, (parts.clock ?? systemClock).now)
   const engine = new GenerationEngine({
     folder,
     server: '23',
     clock: systemClock,
     present,
     fences: new Fences(folder, systemClock),
+    pairs,
+    listening: async () => ({ listen: ['127.0.0.1'], ports: { http: 80, https: 443 } }),
     exclusive: (work) => work({ assertHeld: () => undefined }),
     base: ({ number }) => `# Made by Drawbridge: generation ${number}. Of a test.\n`,
     isSameBase: () => false,
@@ -32,7 +36,12 @@ export async function startEngine(parts: Partial<EngineParts> = {}) {
     assertValid: async () => undefined,
     assertNoDebugLog: async () => undefined,
     installReleased: (files) => replaceFiles(folder, files),
-    prepareSites: async () => ({ takeOut: () => undefined, takeBack: () => undefined, keep: () => undefined }),
+    released: { of: () => [], undo: () => [], note: async () => undefined, placeOf: (host) => host },
+    sites: {
+      record: () => undefined,
+      putBack: ({ plan }) => ({ path: `adopted/${plan}`, content: null, secret: false }),
+      prepare: async () => ({ takeOut: () => undefined, takeBack: () => undefined, keep: () => undefined }),
+    },
     ...parts,
     test: async (...given) => {
       counts.tests += 1
@@ -43,19 +52,19 @@ export async function startEngine(parts: Partial<EngineParts> = {}) {
       await parts.reload?.()
     },
   })
-  await engine.refresh({ files: [], others: new Map(), isUpToDate: () => true }, false)
+  await engine.refresh(false)
   counts.tests = 0
-  const proposal = (files: readonly EdgeFile[], more: Partial<EdgeProposal> = {}): EdgeProposal => ({
-    propose: async () => ({ files, expected: files.map(({ path }) => hashOfFound(path, present.look(path))) }),
-    assertHeld: () => undefined,
-    ...more,
-  })
   return {
     engine,
     folder,
     present,
     counts,
-    change: (files: readonly EdgeFile[], more?: Partial<EdgeProposal>) => engine.change(proposal(files, more)),
+    pairs,
+    /** Gives it a certificate for this name. Resolves with its id. */
+    certificate: async (name: string) => pairs.put(await certificateFor(temp.path, [name])),
+    /** Makes the engine serve an entry. Throws what it refuses. */
+    place: (entry: Entry, more?: More) => changeHost(engine, entry.host, entry, more),
+    remove: (host: string, more?: More) => changeHost(engine, host, 'absent', more),
     generations: () =>
       readdirSync(join(folder, 'generations'))
         .map(Number)
@@ -66,8 +75,5 @@ export async function startEngine(parts: Partial<EngineParts> = {}) {
 export type TestEngine = Awaited<ReturnType<typeof startEngine>>
 
 /** An entry as lines. */
-export const entryOf = (host: string, port = 9): EdgeFile => ({
-  path: `entries/${host}`,
-  content: `http server_name ${host};\nbackend ${host} http://127.0.0.1:${port};\n`,
-  secret: false,
-})
+export const entryOf = (host: string, port = 9): Entry =>
+  entryOfSite({ host, planId: PLAN_ID, target: `http://127.0.0.1:${port}`, proof: '0'.repeat(64) })

@@ -1,22 +1,36 @@
-import type { Edge, EdgeAnswer, EdgeFile, EdgeProposal, StandingEntry } from '../../../src/edge/contract.ts'
-import { hashOf } from '../../../src/edge/files/files.ts'
+import { X509Certificate } from 'node:crypto'
+import type {
+  Change,
+  ChangeItem,
+  Edge,
+  EdgeAnswer,
+  Entry,
+  HostVerdict,
+  ListedHost,
+} from '../../../src/edge/contract.ts'
+import { EdgeFault } from '../../../src/edge/contract.ts'
+import { areEqual, certificateId, revisionOf } from '../../../src/edge/record/entry.ts'
 import type { StrayLines } from '../../../src/model/host-status.ts'
 import type { HostFence } from '../../../src/model/run.ts'
+import { entryOf } from './edge.ts'
 
-export const pathOf = (host: string): string => `entries/${host}`
+interface Standing {
+  readonly entry: Entry
+  /** Somebody has edited it. */
+  readonly isEdited: boolean
+}
 
-/** A stand-in for an edge, which makes every change. Its entries are the ids of plans after the text of a version, and a certificate. */
+/** A stand-in for an edge that has entries and no proxy. It decides as an edge does: see test/contract/edge.test.ts. */
 export class FakeEdge {
   readonly server: string
-  readonly texts = new Map<string, string>()
+  readonly standing = new Map<string, Standing>()
+  /** Those that were shown, the newest last. */
   readonly fences: HostFence[] = []
-  readonly unused: EdgeFile[] = []
-  /** How this version writes. */
-  version = 'v1'
-  /** What stands in a block of this edge alone. */
-  listen = ''
+  /** What stood in each generation, and before each run. */
+  readonly #former = new Map<number | string, ReadonlyMap<string, Standing>>()
+  readonly certificates = new Set<string>()
   changes = 0
-  mostFiles = 0
+  mostItems = 0
   beforeRun = async (): Promise<void> => undefined
   readonly stray: StrayLines[] = []
   answer: EdgeAnswer = { kind: 'no_answer', reason: 'unknown_host' }
@@ -26,57 +40,134 @@ export class FakeEdge {
     this.server = server
   }
 
-  put(host: string, planId: string, version = this.version, certificate?: string): void {
-    this.texts.set(pathOf(host), `${version} ${planId}${this.listen}${ofCertificate(certificate)}`)
+  put(host: string, planId: string, certificate: string | null = null): void {
+    const entry = { ...entryOf({ host, planId, target: 'http://127.0.0.1:9', proof: '0'.repeat(64) }), certificate }
+    this.standing.set(host, { entry, isEdited: false })
+  }
+
+  /** Somebody edits what stands for a host. */
+  edit(host: string): void {
+    const now = this.standing.get(host)
+    if (!now) throw new Error(`${host} is not there.`)
+    this.standing.set(host, { ...now, isEdited: true })
+  }
+
+  planOf(host: string): string | undefined {
+    return this.standing.get(host)?.entry.plan
   }
 
   get hosts(): string[] {
-    return [...this.texts.keys()].map((path) => path.slice('entries/'.length))
+    return [...this.standing.keys()]
   }
 
   get edge(): Edge {
-    const { server, texts } = this
-    const entry = (path: string, text: string): StandingEntry => {
-      const [, planId] = /^v\d (\S+)/.exec(text) ?? []
-      return { host: path.slice('entries/'.length), planId, certificate: certificateIn(text), isInLayout: true }
-    }
+    const { server } = this
     const standIn: Partial<Edge> = {
       server,
       prepare: async () => undefined,
       assertValid: () => this.beforeRun(),
       ask: (question) => this.ask(question),
       generation: async () => String(this.changes),
-      stray: async () => [...this.stray],
-      listens: async () => [...this.listen.matchAll(/listen (\S+);/g)].flatMap(([, at]) => at ?? []),
-      list: async () => [...texts].map(([path, text]) => entry(path, text)),
-      fencesOf: async (hosts) => this.fences.filter(({ host }) => hosts.includes(host)),
-      hashFiles: async (paths) => paths.map((path) => ({ path, hash: hashOf(texts.get(path) ?? null) })),
-      filesFor: async ({ host, planId, certificate }) => {
-        const content = `${this.version} ${planId}${this.listen}${ofCertificate(certificate?.fingerprint)}`
-        return [{ path: pathOf(host), content, secret: false }]
+      list: async (hosts = this.hosts) => ({
+        generation: String(this.changes),
+        number: this.changes,
+        hosts: hosts.map((host) => this.#listed(host)),
+        stray: [...this.stray],
+      }),
+      hasCertificate: async (id) => this.certificates.has(id),
+      certificate: async ({ certificatePem }) => {
+        const id = certificateId(new X509Certificate(certificatePem).fingerprint256)
+        this.certificates.add(id)
+        return id
       },
-      certificateId: (fingerprint) => fingerprint,
-      isCertificateFile: () => false,
-      read: async (paths) => paths.map((path) => ({ path, content: texts.get(path) ?? null, secret: false })),
-      filesWithout: async (host) => [{ path: pathOf(host), content: null, secret: false }],
-      unusedCertificates: async () => this.unused,
-      change: (proposal) => this.#change(proposal),
+      unsettledRuns: async () => [],
+      change: async (change) => this.#change(change),
     }
     return standIn as Edge
   }
 
-  async #change({ propose, fences = [] }: EdgeProposal): Promise<void> {
-    this.changes += 1
-    const { files } = await propose()
-    this.fences.push(...fences)
-    this.mostFiles = Math.max(this.mostFiles, files.length)
-    for (const { path, content } of files)
-      if (content === null) this.texts.delete(path)
-      else this.texts.set(path, content)
+  #listed(host: string): ListedHost {
+    const now = this.standing.get(host)
+    const place = { file: `/edge/${this.server}`, line: null }
+    return {
+      ...{ host, fence: this.#fenceOf(host) ?? null, ...place },
+      entry: now?.entry ?? null,
+      revision: now ? revision(now) : null,
+      drift: now?.isEdited ? [{ field: 'backend', found: 'http://192.0.2.1:1', ...place }] : [],
+    }
+  }
+
+  #fenceOf(host: string): HostFence | undefined {
+    return this.fences.findLast((one) => one.host === host)
+  }
+
+  #change({ items, run }: Change): readonly HostVerdict[] {
+    this.mostItems = Math.max(this.mostItems, items.length)
+    const before = new Map(this.standing)
+    const refusals = new Map(items.flatMap((item) => this.#refusal(item, run?.run) ?? []))
+    const accepted = items.filter(({ host }) => !refusals.has(host))
+    for (const { fence } of accepted) this.#assertNewest(fence)
+    for (const item of accepted) {
+      this.fences.push(item.fence)
+      this.#make(item, run?.run)
+    }
+    if (accepted.some(({ wanted }) => wanted !== 'same')) {
+      this.#former.set(this.changes, before)
+      if (run && !this.#former.has(run.run)) this.#former.set(run.run, before)
+      this.changes += 1
+    }
+    return items.map(({ host }): HostVerdict => {
+      const fault = refusals.get(host)
+      if (fault) return { host, state: 'refused', fault }
+      const now = this.standing.get(host)
+      return { host, state: 'serving', generation: this.changes, revision: now ? revision(now) : '' }
+    })
+  }
+
+  #assertNewest({ host, epoch, number }: HostFence): void {
+    const known = this.#fenceOf(host)
+    if (known && (known.epoch > epoch || (known.epoch === epoch && known.number > number)))
+      throw new EdgeFault('fenced', `A newer run has changed ${host}. This run stops and undoes nothing.`)
+  }
+
+  #refusal({ host, expected, wanted, mend }: ChangeItem, run: string | undefined): [[string, EdgeFault]] | undefined {
+    const now = this.standing.get(host)
+    const refused = (kind: EdgeFault['kind']): [[string, EdgeFault]] => [
+      [host, new EdgeFault(kind, `${host} on edge ${this.server} is refused: ${kind}.`)],
+    ]
+    if (wanted === 'same') return undefined
+    if (wanted === 'before') {
+      const then = this.#former.get(run ?? '')
+      return then && now?.isEdited && then.get(host) !== now ? refused('changed_elsewhere') : undefined
+    }
+    const isEntry = typeof wanted === 'object' && 'host' in wanted
+    const isMade = isEntry ? now && !now.isEdited && areEqual(now.entry, wanted) : wanted === 'absent' && !now
+    if (isMade) return undefined
+    if (expected === 'absent' && now) return refused('changed_meanwhile')
+    if (typeof expected === 'object' && (!now || revision(now) !== expected.revision))
+      return refused(now?.isEdited ? 'changed_elsewhere' : 'changed_meanwhile')
+    if (now?.isEdited && !mend) return refused('changed_elsewhere')
+    if (
+      typeof wanted === 'object' &&
+      'asIn' in wanted &&
+      !this.#former.has(wanted.asIn) &&
+      wanted.asIn !== this.changes
+    )
+      return refused('change_invalid')
+    return undefined
+  }
+
+  #make({ host, wanted }: ChangeItem, run: string | undefined): void {
+    const put = (standing: Standing | undefined) =>
+      standing ? this.standing.set(host, standing) : this.standing.delete(host)
+    if (wanted === 'absent') put(undefined)
+    else if (wanted === 'before') {
+      const then = this.#former.get(run ?? '')
+      if (then) put(then.get(host))
+    } else if (typeof wanted === 'object' && 'asIn' in wanted)
+      put((this.#former.get(wanted.asIn) ?? this.standing).get(host))
+    else if (typeof wanted === 'object') put({ entry: wanted, isEdited: false })
   }
 }
 
-const ofCertificate = (fingerprint: string | undefined): string =>
-  fingerprint === undefined ? '' : ` certificate=${fingerprint}`
-
-export const certificateIn = (text: string): string | undefined => / certificate=(\S+)$/.exec(text)?.[1]
+const revision = ({ entry, isEdited }: Standing): string => revisionOf(entry, String(isEdited))

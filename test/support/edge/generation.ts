@@ -1,14 +1,13 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { Gathered, partOf, placesOf } from '../../../src/edge/config/gathered.ts'
 import { renderBase } from '../../../src/edge/config/render-base.ts'
-import { recordOf, renderLines } from '../../../src/edge/config/render-lines.ts'
-import { renderSite } from '../../../src/edge/config/render-site.ts'
-import type { Site } from '../../../src/edge/contract.ts'
+import { Draft } from '../../../src/edge/generations/draft.ts'
+import { Pairs } from '../../../src/edge/generations/pairs.ts'
 import { PresentGeneration } from '../../../src/edge/generations/present.ts'
 import { enter, stage } from '../../../src/edge/generations/stage.ts'
-import type { EntryLayout } from '../../../src/edge/settings.ts'
+import type { EntryOptions } from '../../../src/model/exposure.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
+import { entryOf } from './edge.ts'
 
 const LISTENING = { listen: ['192.168.45.23'], ports: { http: 80, https: 443 } }
 const PLAN = `plan_${'a'.repeat(26)}`
@@ -17,7 +16,8 @@ export interface Entry {
   readonly host: string
   readonly target?: string
   readonly tls?: boolean
-  readonly layout?: EntryLayout
+  /** With options an entry has server blocks of its own. */
+  readonly options?: EntryOptions
 }
 
 /** Enters a generation with further entries, as an apply would, without nginx. Certificates are left out. */
@@ -28,18 +28,18 @@ export async function enterGeneration(
 ): Promise<void> {
   for (const path of ['generations', '.staging']) mkdirSync(join(folder, path), { recursive: true })
   const present = new PresentGeneration(folder)
-  const texts = new Map<string, Gathered>()
-  for (const { path, content } of entries.flatMap(filesOf)) {
-    for (const place of placesOf(path)) {
-      const gathered = texts.get(place.file) ?? present.copy(place.file) ?? new Gathered(place.file)
-      texts.set(place.file, gathered)
-      gathered.put(place.key, partOf(content, place))
-    }
+  const pairs = new Pairs(folder, systemClock.now)
+  // A pair that is there without a text: what a certificate is does not matter here.
+  Object.assign(pairs, { find: () => ({ certificatePem: EMPTY, keyPem: EMPTY }) })
+  const draft = new Draft({ present, pairs, listening: { ...LISTENING, listen } })
+  for (const { host, target = 'http://192.168.45.25:3000', tls = false, options } of entries) {
+    const entry = entryOf({ host, planId: PLAN, target, proof: 'a'.repeat(64), ...(options && { options }) })
+    draft.put(tls ? { ...entry, certificate: 'a'.repeat(32) } : entry)
   }
   const staged = await stage(folder, {
     clock: systemClock,
     from: present.number,
-    texts: new Map([...texts].map(([file, gathered]) => [file, gathered.text])),
+    texts: draft.texts(),
     base: (generation) =>
       renderBase({ ...LISTENING, listen, folder }, { ...generation, serves: { http: true, https: true } }),
   })
@@ -47,9 +47,4 @@ export async function enterGeneration(
   await enter(folder, staged)
 }
 
-function filesOf({ host, target = 'http://192.168.45.25:3000', tls = false, layout = 'lines' }: Entry) {
-  const site: Site = { host, planId: PLAN, target }
-  const files = renderSite(site, LISTENING, layout)
-  const lines = renderLines({ ...recordOf(site), tls: true })
-  return tls && layout === 'lines' ? files.map((file) => ({ ...file, content: lines })) : files
-}
+const EMPTY = '-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n'

@@ -10,6 +10,7 @@ export const DESCRIPTION: WireDescription = {
   boot: 'b',
   pid: 1,
   epoch: 0,
+  floors: [],
   generation: null,
   rights: { user: 0, signalsNginx: true, writesFolder: true },
   nginx: {
@@ -17,7 +18,6 @@ export const DESCRIPTION: WireDescription = {
     folder: '/etc/nginx/drawbridge',
     address: '127.0.0.1',
     listen: ['127.0.0.1'],
-    layout: 'lines',
     ports: { http: 80, https: 443 },
   },
 }

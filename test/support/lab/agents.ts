@@ -8,6 +8,7 @@ import type { EdgeDescription } from '../../../lab/description.ts'
 import { AGENT_TLS_PORT, edgeAgentConfig } from '../../../lab/edge-agents.ts'
 import { enrollAgent } from '../../../lab/enrolment.ts'
 import type { ServiceConfig } from '../../../lab/service-config.ts'
+import { PATH_OF } from '../../../src/edge/wire/verbs.ts'
 import { takes } from '../delay.ts'
 import { until } from '../until.ts'
 import type { TestLab } from './lab.ts'
@@ -160,7 +161,7 @@ export function askAgent(
     const asking = request({
       socketPath,
       method: 'POST',
-      path: `/v1/${verb}`,
+      path: PATH_OF(verb),
       headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text), ...headers },
     })
     asking.on('response', (response) => {

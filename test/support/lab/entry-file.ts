@@ -1,13 +1,12 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { EdgeDescription } from '../../../lab/description.ts'
-import { placesOf } from '../../../src/edge/config/gathered.ts'
-import { hostEntry } from '../../../src/edge/config/layout.ts'
+import { shardFile } from '../../../src/edge/config/shards.ts'
 import { PresentGeneration } from '../../../src/edge/generations/present.ts'
 
 /** The file in which the entry of a host stands, or would stand. The path is the same in every generation. */
 export const entryFile = ({ folder }: Pick<EdgeDescription, 'folder'>, host: string): string =>
-  new PresentGeneration(folder).whereIs(host).path
+  new PresentGeneration(folder).whereIs(host).file
 
 /** Whether the present generation says where the host is proxied to. */
 export function hasEntry(edge: Pick<EdgeDescription, 'folder'>, host: string): boolean {
@@ -34,16 +33,12 @@ export function editEntry(file: string, host: string, text = ' # edited'): void 
   writeFileSync(file, after)
 }
 
-/** The file in which a file by name is gathered. */
-const gatheredFile = ({ folder }: Pick<EdgeDescription, 'folder'>, path: string): string =>
-  join(folder, 'current', placesOf(path)[0]?.file ?? '')
-
 /** The file that names the certificate of a host. */
-export const certificateEntryFile = (edge: Pick<EdgeDescription, 'folder'>, host: string): string =>
-  gatheredFile(edge, hostEntry(host))
+export const certificateEntryFile = ({ folder }: Pick<EdgeDescription, 'folder'>, host: string): string =>
+  join(folder, 'current', shardFile('tls/hosts', host))
 
 /** The file with the certificate of a host. */
-export function certificateFile(edge: Pick<EdgeDescription, 'folder'>, host: string): string {
-  const entry = new PresentGeneration(edge.folder).content(hostEntry(host)) ?? ''
-  return gatheredFile(edge, `tls/certificates/${entry.split(/[ ;]/)[1]}.map`)
+export function certificateFile({ folder }: Pick<EdgeDescription, 'folder'>, host: string): string {
+  const { entry } = new PresentGeneration(folder).find(host) ?? {}
+  return join(folder, 'current', shardFile('tls/certificates-1', entry?.certificate ?? ''))
 }

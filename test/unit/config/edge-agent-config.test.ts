@@ -15,7 +15,6 @@ test('the smallest file has the defaults of Debian and of the specification', ()
       folder: '/etc/nginx/drawbridge',
       pidFile: '/run/nginx.pid',
       listen: ['192.168.45.23'],
-      layout: 'lines',
     },
     ports: { http: 80, https: 443 },
     targets: {
@@ -36,7 +35,7 @@ test('the example file says the same and leaves no setting out', () => {
   const { socket, ...settings } = read(text)
   expect(settings).toEqual({ ...read(SMALLEST), socket: undefined, ...settings })
   expect(socket).toEqual({ path: '/run/drawbridge/edge-23.sock', group: 'drawbridge' })
-  for (const setting of ['prefix', 'listen', 'port', 'group', 'layout', 'targets'])
+  for (const setting of ['prefix', 'listen', 'port', 'group', 'targets'])
     expect(text).toMatch(new RegExp(`^[# ]*${setting}:`, 'm'))
 })
 
@@ -61,7 +60,7 @@ const service = (edges: string) =>
 
 test('the edges of a service are nginxes of its own or agents', () => {
   const { edges, agents } = service(
-    '  23: { agent: { socket: /run/edge.sock } }\n  73: { agent: { address: 192.168.45.73 } }\n  25: { layout: blocks }\n',
+    '  23: { agent: { socket: /run/edge.sock } }\n  73: { agent: { address: 192.168.45.73 } }\n  25: { pidFile: /run/nginx.pid }\n',
   )
   expect(agents).toEqual({ '23': { socket: '/run/edge.sock' }, '73': { address: '192.168.45.73', port: 8046 } })
   expect(Object.keys(edges)).toEqual(['25'])

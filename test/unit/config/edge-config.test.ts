@@ -15,7 +15,6 @@ test('without a word of it the Primary is an nginx as Debian installs it', () =>
       errorLog: '/var/log/nginx/error.log',
       address: '192.168.45.23',
       listen: ['192.168.45.23'],
-      layout: 'lines',
       named: { passwords: {}, authorities: {}, snippets: {} },
     },
   })

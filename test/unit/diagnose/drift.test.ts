@@ -1,44 +1,97 @@
 import { expect, test } from 'vitest'
-import { differences, type SeenExposure } from '../../../src/diagnose/drift.ts'
+import { differences, type SeenEntry, type SeenExposure, secondaryDifferences } from '../../../src/diagnose/drift.ts'
 import type { Receipt } from '../../../src/model/receipt.ts'
 
-const [a, b] = ['a'.repeat(64), 'b'.repeat(64)]
 const record = { name: 'app.lab.test', type: 'A', ttl: 60, value: '192.0.2.1' } as const
 const mark = { name: '_drawbridge.app.lab.test', type: 'TXT', ttl: 60, value: 'drawbridge plan_1' } as const
-const receipt: Receipt = {
-  version: 2,
-  files: [
-    { path: 'hosts/app.lab.test.conf', hash: a },
-    { path: 'tls/app', hash: a },
-  ],
-  records: [record, mark],
-}
+const receipt: Receipt = { version: 2, records: [record, mark] }
+const APPLIED = { plan: 'plan_1', certificate: 'a'.repeat(32) }
+const PLACE = { file: '/edge/backends/07.map', line: 3 }
+const ENTRY: SeenEntry = { server: '23', ...PLACE, ...APPLIED, drift: [] }
 const AS_APPLIED: SeenExposure = {
-  files: receipt.files,
+  entry: ENTRY,
   records: receipt.records,
   served: undefined,
   isInStock: true,
 }
 const differing = (seen: Partial<SeenExposure>, of = receipt) =>
-  differences({ host: 'app.lab.test', receipt: of, records: of.records }, { ...AS_APPLIED, ...seen }, (path) =>
-    path.startsWith('tls/'),
-  )
+  differences({ host: 'app.lab.test', receipt: of, records: of.records, entry: APPLIED }, { ...AS_APPLIED, ...seen })
 
 test('what is as it was applied has no difference', () => {
   expect(differing({})).toEqual([])
 })
 
-test('a missing file need not be overwritten, an edited one and a link must be', () => {
-  const files = [
-    { path: 'hosts/app.lab.test.conf', hash: null },
-    { path: 'tls/app', hash: b },
-  ]
-  expect(differing({ files })).toEqual([
-    { part: 'entry', field: 'hosts/app.lab.test.conf', expected: `sha256:${a}`, found: 'missing', overwrite: false },
-    { part: 'certificate', field: 'tls/app', expected: `sha256:${a}`, found: `sha256:${b}`, overwrite: true },
+test('an entry that is missing need not be overwritten, and neither need what is missing of it', () => {
+  const gone = { ...ENTRY, plan: null, certificate: null, line: null }
+  expect(differing({ entry: gone })).toEqual([
+    { part: 'entry', field: 'entry', path: PLACE.file, expected: 'plan_1', found: 'missing', overwrite: false },
   ])
-  const link = [{ path: 'hosts/app.lab.test.conf', hash: 'not a regular file' }, ...files.slice(1)]
-  expect(differing({ files: link })[0]).toMatchObject({ found: 'not a regular file', overwrite: true })
+  const partly = { ...ENTRY, drift: [{ field: 'certificate', found: 'missing', ...PLACE, line: null }] }
+  expect(differing({ entry: partly })).toEqual([
+    {
+      ...{ part: 'certificate', field: 'certificate', path: PLACE.file },
+      ...{ expected: 'as applied', found: 'missing', overwrite: false },
+    },
+  ])
+})
+
+test('what somebody edited must be overwritten, and is named with its place and, where it can be told, its value', () => {
+  const drift = [
+    { field: 'backend', expected: 'http://192.0.2.1:1', found: 'http://192.0.2.9:9', ...PLACE },
+    { field: 'certificate', file: '/edge/tls/07.map', line: 2 },
+  ]
+  expect(differing({ entry: { ...ENTRY, drift } })).toEqual([
+    {
+      part: 'entry',
+      field: 'backend',
+      path: PLACE.file,
+      expected: 'http://192.0.2.1:1',
+      found: 'http://192.0.2.9:9',
+      overwrite: true,
+    },
+    {
+      part: 'certificate',
+      field: 'certificate',
+      path: '/edge/tls/07.map',
+      expected: 'as applied',
+      found: 'edited',
+      overwrite: true,
+    },
+  ])
+})
+
+test('an entry whose record nobody can read is an edit, and not a missing one', () => {
+  const unreadable = { ...ENTRY, plan: null, certificate: null, drift: [{ field: 'record', ...PLACE }] }
+  expect(differing({ entry: unreadable })).toMatchObject([{ part: 'entry', found: 'edited', overwrite: true }])
+})
+
+test('the entry of another plan must be overwritten, another certificate of the same plan need not be', () => {
+  expect(differing({ entry: { ...ENTRY, plan: 'plan_2' } })).toEqual([
+    { part: 'entry', field: 'entry', path: PLACE.file, expected: 'plan_1', found: 'plan_2', overwrite: true },
+  ])
+  expect(differing({ entry: { ...ENTRY, certificate: null } })).toEqual([
+    {
+      ...{ part: 'certificate', field: 'certificate', path: PLACE.file },
+      ...{ expected: APPLIED.certificate, found: 'none', overwrite: false },
+    },
+  ])
+})
+
+test('a file of another user is a difference that overwrites nothing', () => {
+  const drift = [{ field: 'owner', expected: 'Drawbridge', found: 'user-id-1', ...PLACE }]
+  expect(differing({ entry: { ...ENTRY, drift } })).toMatchObject([{ part: 'entry', field: 'owner', overwrite: false }])
+})
+
+test('an edge that was not asked has no difference, and one of the Secondary is told with its server', () => {
+  expect(differing({ entry: undefined })).toEqual([])
+  const seen = { ...ENTRY, server: '73', plan: null, certificate: null }
+  expect(secondaryDifferences(seen, APPLIED)).toMatchObject([{ server: '73', found: 'missing' }])
+})
+
+test('words of an edge are shown escaped', () => {
+  const drift = [{ field: 'backend', expected: 'a', found: '\u001b[2J', file: '/edge/\u001b', line: null }]
+  const [shown] = differing({ entry: { ...ENTRY, drift } })
+  expect(`${shown?.path} ${shown?.found}`).not.toContain('\u001b')
 })
 
 test('records and the owner mark are told apart, with what was found', () => {

@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest'
+import { Acceptance } from '../../../src/edge/agent/acceptance.ts'
 import { Changes } from '../../../src/edge/agent/changes.ts'
-import { type EdgeChange, EdgeFault, type EdgeProposal } from '../../../src/edge/contract.ts'
+import type { Change, Edge } from '../../../src/edge/contract.ts'
 import type { AgentClient } from '../../../src/edge/remote/agent-client.ts'
 import { changeThrough } from '../../../src/edge/remote/remote-change.ts'
 import type { WireChange } from '../../../src/edge/wire/verbs.ts'
@@ -8,43 +9,51 @@ import { systemClock } from '../../../src/primitives/clock.ts'
 import { DESCRIPTION } from '../../support/edge/lying-agent.ts'
 
 /** An agent on a stand-in for its edge, which makes each change when the test lets it. */
-function agent({ accepts = true } = {}) {
+function agent() {
   const gate = Promise.withResolvers<void>()
-  const made: EdgeChange[] = []
-  const change = async ({ propose, assertHeld }: EdgeProposal) => {
-    const proposed = await propose()
+  const made: Change[] = []
+  const change: Edge['change'] = async (asked, { assertHeld } = {}) => {
     await gate.promise
-    assertHeld()
-    made.push(proposed)
+    assertHeld?.()
+    made.push(asked)
+    return asked.items.map(({ host }) => ({ host, state: 'serving', generation: 2, revision: '' }))
   }
-  const assertAcceptable = async () => {
-    if (!accepts) throw new EdgeFault('change_invalid', 'The agent does not accept it.')
-  }
+  const list: Edge['list'] = async (hosts = []) => ({
+    ...{ generation: '1', number: 1, stray: [] },
+    hosts: hosts.map((host) => ({
+      ...{ host, entry: null, revision: null, fence: null, drift: [], file: '', line: null },
+    })),
+  })
   const changes = new Changes({
     edge: { change },
-    acceptance: {
-      assertAcceptable,
-      assertFenceable: async () => undefined,
-      fencedHost: ({ path }) => /[a-z]+\.lab\.test/.exec(path)?.[0],
-      noteWritten: async () => undefined,
-    },
+    acceptance: new Acceptance({
+      targets: { addresses: ['127.0.0.1'], ports: [[1, 9]] },
+      present: { find: () => undefined },
+      edge: { list },
+      adopts: false,
+      zones: ['lab.test'],
+    }),
     onUnexpected: () => undefined,
     clock: systemClock,
   })
   return { changes, made, go: gate.resolve }
 }
 
-const asked = (id: string, heldForMs: number | null = null): WireChange => ({
-  ...{ id, heldForMs, files: [], expected: [], fences: [], replacesLinks: false, mends: false },
+const HOST = 'shop.lab.test'
+const FENCE = { host: HOST, epoch: 1, number: 1 }
+const REMOVAL = { host: HOST, fence: FENCE, expected: 'any', wanted: 'absent' } as const
+const asked = (id: string, heldForMs: number | null = null, items: WireChange['items'] = [REMOVAL]): WireChange => ({
+  ...{ id, heldForMs, items },
 })
+const DONE = { state: 'done', hosts: [{ host: HOST, state: 'serving', generation: 2, revision: '' }] }
 const nothing = () => undefined
 
 test('a change that comes twice is made once, and both get its verdict', async () => {
   const { changes, made, go } = agent()
   const both = [changes.carryOut(asked('1'), nothing), changes.carryOut(asked('1'), nothing)]
   go()
-  expect(await Promise.all(both)).toEqual([{ state: 'done' }, { state: 'done' }])
-  expect(await changes.verdictOf('1')).toEqual({ state: 'done' })
+  expect(await Promise.all(both)).toEqual([DONE, DONE])
+  expect(await changes.verdictOf('1')).toEqual(DONE)
   expect(made).toHaveLength(1)
 })
 
@@ -71,27 +80,25 @@ test('a change is late when the lease of its run has ended meanwhile', async () 
 })
 
 test('what the agent does not accept is not made', async () => {
-  const { changes, made, go } = agent({ accepts: false })
+  const { changes, made, go } = agent()
   go()
-  expect(await changes.carryOut(asked('1'), nothing)).toMatchObject({
+  const item = { ...REMOVAL, host: 'shop.other.test', fence: { ...FENCE, host: 'shop.other.test' } }
+  expect(await changes.carryOut(asked('1', null, [item]), nothing)).toMatchObject({
     state: 'refused',
     fault: { kind: 'change_invalid' },
   })
   expect(made).toEqual([])
 })
 
-test('a change of a host is made only under one fence of that host', async () => {
+test('a change of a host is made only under the fence of that host, and names each host once', async () => {
   const { changes, made, go } = agent()
   go()
-  const host = 'shop.lab.test'
-  const files = [`entries/${host}`, `tls/hosts/${host}.map`].map((path) => ({ path, content: null, secret: false }))
-  const under = (id: string, ...fences: WireChange['fences']) =>
-    changes.carryOut({ ...asked(id), files, fences }, nothing)
-  const fence = { host, epoch: 1, number: 1 }
-  for (const verdict of [under('1'), under('2', { ...fence, host: 'other.lab.test' }), under('3', fence, fence)])
+  const under = (id: string, ...items: WireChange['items']) => changes.carryOut(asked(id, null, items), nothing)
+  const foreign = { ...REMOVAL, fence: { ...FENCE, host: 'other.lab.test' } }
+  for (const verdict of [under('1', foreign), under('2', REMOVAL, foreign), under('3', REMOVAL, REMOVAL)])
     expect(await verdict).toMatchObject({ state: 'refused', fault: { kind: 'change_invalid' } })
   expect(made).toEqual([])
-  expect(await under('4', fence)).toEqual({ state: 'done' })
+  expect(await under('4', REMOVAL)).toEqual(DONE)
 })
 
 test('a change that its sender gives up while it waits is not entered, and one that is entered is told so', async () => {
@@ -101,8 +108,8 @@ test('a change that its sender gives up while it waits is not entered, and one t
   go()
   expect([await verdict, await withdrawn]).toMatchObject([{ state: 'refused' }, { state: 'refused' }])
   expect(made).toEqual([])
-  expect(await changes.carryOut(asked('2'), nothing)).toEqual({ state: 'done' })
-  expect(await changes.withdraw('2')).toEqual({ state: 'done' })
+  expect(await changes.carryOut(asked('2'), nothing)).toEqual(DONE)
+  expect(await changes.withdraw('2')).toEqual(DONE)
 })
 
 test('a sender that gives a change up withdraws it, and goes on when its verdict is there', async () => {
@@ -110,23 +117,18 @@ test('a sender that gives a change up withdraws it, and goes on when its verdict
   const arrived = Promise.withResolvers<void>()
   const client = {
     ...{ server: '73', clock: systemClock, describe: async () => DESCRIPTION },
-    change: (change: WireChange) => {
-      arrived.resolve()
-      return changes.carryOut(change, nothing)
-    },
-    call: async (verb: string, { id }: { id: string }) => {
-      const verdict = verb === 'withdraw' ? changes.withdraw(id) : changes.verdictOf(id)
+    change: (change: WireChange | { readonly id: string; readonly withdraw: boolean }) => {
+      if ('items' in change) {
+        arrived.resolve()
+        return changes.carryOut(change, nothing)
+      }
+      const verdict = change.withdraw ? changes.withdraw(change.id) : changes.verdictOf(change.id)
       go()
       return verdict
     },
   } as unknown as AgentClient
   const ending = new AbortController()
-  const changing = changeThrough(client, {
-    propose: async () => ({ files: [], expected: [] }),
-    assertHeld: () => undefined,
-    fences: [],
-    signal: ending.signal,
-  })
+  const changing = changeThrough(client, { items: [REMOVAL] }, { signal: ending.signal })
   await arrived.promise
   const fault = new Error('The run was undone.')
   ending.abort(fault)

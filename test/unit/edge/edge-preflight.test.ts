@@ -11,6 +11,8 @@ import { until } from '../../support/until.ts'
 
 const HOST = 'app.lab.test'
 /** Too long for nginx's hash tables of default size. */
+/** An entry with options has server blocks of its own. */
+const OPTIONS = { options: { maxBody: '2m' } }
 const LONG = `app${'-long'.repeat(9)}.lab.test`
 
 const settingsOf = ({ folder, config }: NginxFiles, listen: readonly string[]): EdgeSettings => ({
@@ -69,20 +71,20 @@ describe('a block of somebody else', () => {
     expect(await seen(blocks, undefined, LONG)).toEqual(fact)
   })
 
-  test.each(['lines', 'blocks'] as const)(
-    'a host that is a pattern in nginx is served by its own %s',
-    async (layout) => {
-      using files = nginxFiles({ 'nginx.conf': 'http { include drawbridge/*.conf; }' })
-      await enterGeneration(files.path('drawbridge'), [{ host: LONG, layout }])
-      const map = await files.reader.read()
-      expect(map.find(LONG)).toMatchObject({ host: LONG, target: { host: '192.168.45.25' } })
-      expect(map.answers(LONG, { address: '192.168.45.23', port: 80, tls: false })).toMatchObject({
-        block: { configPath: map.find(LONG)?.configPath },
-      })
-      const check = edgePreflight(settingsOf(files, ['192.168.45.23']), files.reader, async () => undefined).check
-      expect(await check(LONG, false)).toEqual(FREE)
-    },
-  )
+  test.each([
+    ['lines', {}],
+    ['blocks', OPTIONS],
+  ])('a host that is a pattern in nginx is served by its own %s', async (_layout, more) => {
+    using files = nginxFiles({ 'nginx.conf': 'http { include drawbridge/*.conf; }' })
+    await enterGeneration(files.path('drawbridge'), [{ host: LONG, ...more }])
+    const map = await files.reader.read()
+    expect(map.find(LONG)).toMatchObject({ host: LONG, target: { host: '192.168.45.25' } })
+    expect(map.answers(LONG, { address: '192.168.45.23', port: 80, tls: false })).toMatchObject({
+      block: { configPath: map.find(LONG)?.configPath },
+    })
+    const check = edgePreflight(settingsOf(files, ['192.168.45.23']), files.reader, async () => undefined).check
+    expect(await check(LONG, false)).toEqual(FREE)
+  })
 
   test.each([
     ['the name there', served('80', HOST), taken('exact')],
@@ -111,9 +113,12 @@ describe('a block of somebody else', () => {
     expect(await seen(served('80', HOST), ['::'])).toEqual(FREE)
   })
 
-  test.each(['lines', 'blocks'] as const)("the host's own entry as %s is not somebody else's", async (layout) => {
+  test.each([
+    ['lines', {}],
+    ['blocks', OPTIONS],
+  ])("the host's own entry as %s is not somebody else's", async (_layout, more) => {
     using files = nginxFiles({ 'nginx.conf': 'http { include drawbridge/*.conf; }' })
-    await enterGeneration(files.path('drawbridge'), [{ host: HOST, layout }])
+    await enterGeneration(files.path('drawbridge'), [{ host: HOST, ...more }])
     const preflight = edgePreflight(settingsOf(files, ['192.168.45.23']), files.reader, async () => undefined)
     expect(await preflight.check(HOST, false)).toEqual(FREE)
   })
@@ -121,8 +126,8 @@ describe('a block of somebody else', () => {
   test('the block of another host of ours that got the name is', async () => {
     using files = nginxFiles({ 'nginx.conf': 'http { include drawbridge/*.conf; }' })
     const folder = files.path('drawbridge')
-    await enterGeneration(folder, [{ host: 'b.lab.test', layout: 'blocks' }])
-    const { path } = new PresentGeneration(folder).whereIs('b.lab.test')
+    await enterGeneration(folder, [{ host: 'b.lab.test', ...OPTIONS }])
+    const { file: path } = new PresentGeneration(folder).whereIs('b.lab.test')
     writeFileSync(
       path,
       readFileSync(path, 'utf8').replace('server_name b.lab.test;', `server_name b.lab.test ${HOST};`),

@@ -1,13 +1,18 @@
-import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { isSecret, parsePath } from '../../../src/edge/config/layout.ts'
-import { entryProof } from '../../../src/edge/config/proof.ts'
-import { idInEntry } from '../../../src/edge/config/render-certificate.ts'
-import { blocksFromLines, renderSite } from '../../../src/edge/config/render-site.ts'
-import type { Site } from '../../../src/edge/contract.ts'
+import { blockIn, type Parts, renderParts, standaloneBlocks } from '../../../src/edge/config/render-entry.ts'
+import { type Challenge, isChallenge } from '../../../src/edge/config/render-model.ts'
+import { isSecretFile, shardFile } from '../../../src/edge/config/shards.ts'
+import { renderPair } from '../../../src/edge/generations/pairs.ts'
 import { directivesIn } from '../../../src/edge/reading/text/directives.ts'
+import { certificateId, entryFault } from '../../../src/edge/record/entry.ts'
+import { entryProof } from '../../../src/edge/record/proof.ts'
+import { entryOf, PLAN_ID, type Site } from '../../support/edge/edge.ts'
 
-const SITE: Site = { host: 'app.lab.test', planId: `plan_${'0'.repeat(26)}`, target: 'http://127.0.45.25:3000' }
+const HOST = 'app.lab.test'
+const PROOF = 'ab'.repeat(32)
+const SITE: Site = { host: HOST, planId: PLAN_ID, target: 'http://127.0.45.25:3000', proof: PROOF }
+/** With options an entry has server blocks of its own. */
+const OPTIONS = { maxBody: '2m' }
 const USUAL = { listen: ['192.168.45.23'], ports: { http: 80, https: 443 } }
 const LAB = { listen: ['127.0.45.23', '::1'], ports: { http: 8080, https: 8443 } }
 const FINGERPRINT = Array.from({ length: 32 }, (_, index) => index.toString(16).toUpperCase().padStart(2, '0')).join(
@@ -19,21 +24,24 @@ const pem = (label: string, lines: number) =>
     `${'b+/0'.repeat(16)}\n`.repeat(lines - 1),
     `-----END ${label}-----\n`,
   )
-const CERTIFICATE = { fingerprint: FINGERPRINT, certificatePem: pem('CERTIFICATE', 9), keyPem: pem('PRIVATE KEY', 3) }
+const PAIR = { certificatePem: pem('CERTIFICATE', 9), keyPem: pem('PRIVATE KEY', 3) }
+const CERTIFICATE = { fingerprint: FINGERPRINT, ...PAIR }
 
-const contentOf = (site: Site, path: string, listening = USUAL) =>
-  renderSite(site, listening, 'blocks').find((file) => file.path === path)?.content ?? ''
+const blockOf = (site: Site, listening = USUAL): string => {
+  const parts = renderParts(entryOf({ ...site, options: OPTIONS }), listening)
+  return blockIn(HOST, parts.get('blocks') ?? '')
+}
 
-describe('a site', () => {
+describe('an entry as server blocks', () => {
   test('says who made it, for which plan, and not to edit', () => {
-    const [comment] = contentOf(SITE, 'hosts/app.lab.test.conf').split('\n')
+    const [comment] = blockOf(SITE).split('\n')
     expect(comment).toMatch(/^# app\.lab\.test: made by Drawbridge for plan_0{26}\. Do not edit/)
   })
 
-  test('without TLS is one file with one server that proxies', () => {
-    const [file, ...more] = renderSite(SITE, LAB, 'blocks')
-    expect(more).toEqual([])
-    const directives = directivesIn(file?.content ?? '')
+  test('without TLS is one server that proxies', () => {
+    const parts = renderParts(entryOf({ ...SITE, options: OPTIONS }), LAB)
+    expect([...parts.keys()]).toEqual(['blocks'])
+    const directives = directivesIn(parts.get('blocks') ?? '')
     const args = (name: string) =>
       directives.filter((directive) => directive.name === name).map(({ args }) => args.join(' '))
     expect(args('listen')).toEqual(['127.0.45.23:8080', '[::1]:8080'])
@@ -41,45 +49,16 @@ describe('a site', () => {
     expect(args('proxy_set_header')).toContain('X-Forwarded-Host app.lab.test:8080')
   })
 
-  test.each(['app.lab.test http://127.0.45.25:3000; # mine', '  app.lab.test   http://127.0.45.25:3000 ;'])(
-    'is read from a line that somebody edited and nginx takes: %j',
-    (line) => {
-      const lines = `http server_name app.lab.test;\nbackend ${line}\n`
-      expect(blocksFromLines('app.lab.test', lines, LAB)).toContain('proxy_pass http://127.0.45.25:3000;')
-    },
-  )
-
   test.each([
     [USUAL, 'https://app.lab.test$request_uri'],
     [LAB, 'https://app.lab.test:8443$request_uri'],
   ])('with TLS redirects to the port of the edge', (listening, url) => {
-    const site = { ...SITE, certificate: CERTIFICATE }
-    expect(contentOf(site, 'hosts/app.lab.test.conf', listening)).toContain(`return 308 ${url};`)
-    expect(contentOf(site, 'tls/hosts/app.lab.test.map')).toBe(`app.lab.test ${ID};\n`)
-    expect(idInEntry(contentOf(site, 'tls/hosts/app.lab.test.map'))).toBe(ID)
-  })
-
-  test('a long chain is spread over parts that nginx can take, and nothing of it is lost', () => {
-    const certificatePem = pem('CERTIFICATE', 70)
-    const files = renderSite({ ...SITE, certificate: { ...CERTIFICATE, certificatePem } }, USUAL, 'blocks')
-    const parts = files.filter(({ path }) => path.includes('certificate'))
-    expect(parts.map(({ path }) => path)).toEqual([`tls/certificates/${ID}.map`, `tls/more/${ID}.certificate-2.map`])
-    for (const { content } of parts) expect(content?.length).toBeLessThan(4096)
-    expect(parts.map(({ content }) => directivesIn(content ?? '')[0]?.args[0]).join('')).toBe(certificatePem)
-  })
-
-  const PROOF = 'ab'.repeat(32)
-
-  test('of a plan without a proof is to the byte what 0.1 wrote: such files stand, and are put back', () => {
-    const text = contentOf({ ...SITE, certificate: CERTIFICATE }, 'hosts/app.lab.test.conf')
-    expect(createHash('sha256').update(text).digest('hex')).toBe(
-      '492d39383fd7089019723740380faaa5456871fb89b7fc73bb1e4ed9e89857aa',
-    )
+    expect(blockOf({ ...SITE, certificate: CERTIFICATE }, listening)).toContain(`return 308 ${url};`)
   })
 
   test('answers its question in every server block, keeps it from the backend, and each plan has another', () => {
-    const text = (proof: string) => contentOf({ ...SITE, proof, certificate: CERTIFICATE }, 'hosts/app.lab.test.conf')
-    const { question, answer } = entryProof(PROOF, SITE.host)
+    const text = (proof: string) => blockOf({ ...SITE, proof, certificate: CERTIFICATE })
+    const { question, answer } = entryProof(PROOF, HOST)
     expect(question).not.toBe(answer)
     expect(
       text(PROOF).split(`if ($http_x_drawbridge_question = ${question}) { set $drawbridge_entry ${answer}; }`),
@@ -89,17 +68,87 @@ describe('a site', () => {
     expect(text('cd'.repeat(32))).not.toContain(answer)
     expect(entryProof(PROOF, 'other.lab.test').answer).not.toBe(answer)
   })
-
-  test('keys alone are secret', () => {
-    const files = renderSite({ ...SITE, certificate: CERTIFICATE }, USUAL, 'lines')
-    expect(files.filter(({ secret }) => secret).map(({ path }) => path)).toEqual([`tls/keys/${ID}.map`])
-    for (const { path, secret } of files) expect(isSecret(path)).toBe(secret)
-  })
 })
 
-describe('what is not of its grammar is never written', () => {
-  const certificate = (change: object) => ({ certificate: { ...CERTIFICATE, ...change } })
-  test.each<Partial<Site>>([
+describe('an entry as lines', () => {
+  const { question, answer } = entryProof(PROOF, HOST)
+
+  test('is its name, its backend and its proof', () => {
+    expect(Object.fromEntries(renderParts(entryOf(SITE), USUAL))).toEqual({
+      'names-http': `server_name ${HOST};\n`,
+      backends: `${HOST} http://127.0.45.25:3000;\n`,
+      answers: `${HOST} ${question}:${answer};\n`,
+    })
+  })
+
+  test('with TLS is a name of the other server, with the id of its certificate', () => {
+    const parts = renderParts(entryOf({ ...SITE, certificate: CERTIFICATE }), USUAL)
+    expect([parts.has('names-http'), parts.get('names-https')]).toEqual([false, `server_name ${HOST};\n`])
+    expect(parts.get('tls/hosts')).toBe(`${HOST} ${ID};\n`)
+    expect(certificateId(FINGERPRINT)).toBe(ID)
+  })
+
+  test('answers a challenge', () => {
+    const parts = renderParts(entryOf(SITE), USUAL, { token: 'a-b_c', answer: 'a-b_c.d' })
+    expect(parts.get('challenges')).toBe('"~^app\\.lab\\.test /\\.well-known/acme-challenge/a-b_c$" a-b_c.d;\n')
+  })
+
+  test.each(['app.lab.test http://127.0.45.25:3000; # mine', '  app.lab.test   http://127.0.45.25:3000 ;'])(
+    'is read as blocks from a line that somebody edited and nginx takes: %j',
+    (line) => {
+      const parts: Parts = new Map([
+        ['names-http', `server_name ${HOST};\n`],
+        ['backends', `${line}\n`],
+      ])
+      expect(standaloneBlocks(HOST, parts, undefined, LAB)).toContain('proxy_pass http://127.0.45.25:3000;')
+    },
+  )
+})
+
+describe('a certificate with its key', () => {
+  test('that is long is spread over parts that nginx can take, and nothing of it is lost', () => {
+    const certificatePem = pem('CERTIFICATE', 70)
+    const parts = [...renderPair(ID, { ...PAIR, certificatePem })].filter(([folder]) => folder.includes('certificate'))
+    expect(parts.map(([folder]) => folder)).toEqual(['tls/certificates-1', 'tls/certificates-2'])
+    for (const [, text] of parts) expect(text.length).toBeLessThan(4096)
+    expect(parts.map(([, text]) => directivesIn(text)[0]?.args[0]).join('')).toBe(certificatePem)
+  })
+
+  test('is secret, and so is the record with its proof', () => {
+    for (const folder of [...renderPair(ID, PAIR).keys(), 'entries'])
+      expect(isSecretFile(shardFile(folder, ID))).toBe(true)
+    expect(isSecretFile(shardFile('backends', HOST))).toBe(false)
+  })
+
+  test.each([
+    { certificatePem: '' },
+    { certificatePem: `${PAIR.certificatePem}";` },
+    { certificatePem: `subject=x\n${PAIR.certificatePem}` },
+    { certificatePem: pem('CERTIFICATE', 400) },
+    { keyPem: pem('ENCRYPTED PRIVATE KEY', 3) },
+    { keyPem: '$drawbridge_certificate_1' },
+  ])('that is not PEM, or too long, is never written: %j', (change) => {
+    expect(() => renderPair(ID, { ...PAIR, ...change })).toThrow(/^The certificate is not taken: The /)
+  })
+
+  test.each(['AA', FINGERPRINT.toLowerCase(), `${FINGERPRINT}\n`])(
+    'has no id without a fingerprint: %j',
+    (fingerprint) => {
+      expect(() => certificateId(fingerprint)).toThrow('The fingerprint of a certificate must be')
+    },
+  )
+})
+
+describe('what is not of its grammar is never taken', () => {
+  const GOOD = entryOf(SITE)
+  const target = (change: object) => ({ targets: [{ scheme: 'http', address: '127.0.45.25', port: 3000, ...change }] })
+
+  test('and what is, is', () => {
+    expect(entryFault(GOOD)).toBeUndefined()
+    expect(entryFault({ ...GOOD, ...target({}) })).toBeUndefined()
+  })
+
+  test.each([
     { host: 'App.lab.test' },
     { host: 'app.lab.test.' },
     { host: 'app.lab.test;' },
@@ -109,61 +158,48 @@ describe('what is not of its grammar is never written', () => {
     { host: '$host' },
     { host: '' },
     { host: `${'a'.repeat(60)}.`.repeat(5).slice(0, 251) },
-    { planId: 'plan_1' },
-    { proof: 'ab' },
-    { proof: `${'ab'.repeat(31)};}` },
-    { planId: `${SITE.planId}\n}` },
-    { target: 'http://127.0.45.25:3000/' },
-    { target: 'http://127.0.45.25' },
-    { target: 'https://127.0.45.25:3000' },
-    { target: 'http://backend:3000' },
-    { target: 'http://127.0.45.25:99999' },
-    { target: 'http://127.0.45.25:3000;' },
-    { target: 'http://127.0.45.25:03000' },
-    { target: 'http://$host:3000' },
-    { challenges: { 'a/b': 'a.b' } },
-    { challenges: { a: 'a"; b' } },
-    { challenges: { a: 'a' } },
-    certificate({ fingerprint: 'AA' }),
-    certificate({ fingerprint: FINGERPRINT.toLowerCase() }),
-    certificate({ certificatePem: '' }),
-    certificate({ certificatePem: `${CERTIFICATE.certificatePem}";` }),
-    certificate({ certificatePem: `subject=x\n${CERTIFICATE.certificatePem}` }),
-    certificate({ certificatePem: pem('CERTIFICATE', 400) }),
-    certificate({ keyPem: pem('ENCRYPTED PRIVATE KEY', 3) }),
-    certificate({ keyPem: '$drawbridge_certificate_1' }),
+    { plan: 'plan_1' },
+    { plan: `${PLAN_ID}\n}` },
+    { proof: undefined },
+    { proof: { question: 'ab', answer: 'a'.repeat(32) } },
+    { proof: { question: 'a'.repeat(32), answer: `${'a'.repeat(30)};}` } },
+    { proof: { question: 'a'.repeat(32), answer: `${'a'.repeat(32)}\n` } },
+    { targets: [] },
+    target({ address: 'backend' }),
+    target({ address: '127.0.45.25:1' }),
+    target({ address: '127.0.45.25;' }),
+    target({ address: '127.0.45.025' }),
+    target({ address: '$host' }),
+    target({ address: '::1%eth0' }),
+    target({ address: '0:0:0:0:0:0:0:1' }),
+    target({ port: 99_999 }),
+    target({ port: 0 }),
+    target({ port: '3000' }),
+    target({ scheme: 'https' }),
+    target({ scheme: 'http://x' }),
+    target({ path: '/' }),
+    { certificate: 'AA' },
+    { certificate: ID.toUpperCase() },
+    { certificate: `${ID}\n` },
+    { certificate: undefined },
+    { options: { maxBody: '2m; }' } },
+    { options: { snippets: 'x' } },
+    { options: { backends: ['x'] } },
+    { exposure: 'exposure_1' },
+    { health: 'no path' },
+    { health: '/a b' },
+    { path: '/etc/passwd' },
   ])('%j', (change) => {
-    for (const layout of ['lines', 'blocks'] as const)
-      expect(() => renderSite({ ...SITE, ...change }, USUAL, layout)).toThrow(/^(?:"[\s\S]*" is not |The )/)
-  })
-})
-
-describe('paths', () => {
-  test.each([
-    'hosts/../nginx.conf',
-    'hosts/.conf',
-    'hosts/a b.conf',
-    '/etc/passwd',
-    'drawbridge.conf/',
-    'other.conf',
-    `tls/certificates/${ID}.certificate-2.map`,
-    `tls/more/${ID}.map`,
-    `tls/more/${ID}.key-9.map`,
-    'tls/hosts/a.b.map\n',
-    'entries/a b',
-    'entries/../nginx.conf',
-    'generations/1/backends/00.map',
-  ])('%j is none of ours', (path) => {
-    expect(() => parsePath(path)).toThrow()
+    expect(entryFault({ ...GOOD, ...change })).toEqual(expect.any(String))
   })
 
-  test.each([
-    ['entries/a.b', 'lines'],
-    ['hosts/a.b.conf', 'block'],
-    ['tls/hosts/a.b.map', 'certificate entry'],
-    [`tls/keys/${ID}.map`, 'certificate'],
-    [`tls/more/${ID}.certificate-4.map`, 'certificate'],
-  ])('%j is %s', (path, kind) => {
-    expect(parsePath(path).kind).toBe(kind)
+  test.each<Challenge>([
+    { token: 'a/b', answer: 'a.b' },
+    { token: 'a', answer: 'a"; b' },
+    { token: 'a', answer: 'a' },
+    { token: '', answer: 'a.b' },
+    { token: 'a$', answer: 'a.b' },
+  ])('the challenge %j', (challenge) => {
+    expect(isChallenge(challenge)).toBe(false)
   })
 })

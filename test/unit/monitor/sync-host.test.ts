@@ -17,7 +17,7 @@ const verification = {
   primary: { server: '23', ok: true, detail: 'HTTP 200', httpStatus: 200, latencyMs: 4 },
   secondary: null,
 }
-const receipt: Receipt = { version: 2, files: [], records: [], verification }
+const receipt: Receipt = { version: 2, records: [], verification }
 
 const damaged = (fullCheck: object): HostStatus =>
   statusAfterCheck(sampleStatus(), { answer, fullCheck: { ...sound, ...fullCheck } }, CHECKED)

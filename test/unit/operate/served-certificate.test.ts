@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { certificateId } from '../../../src/edge/config/render-certificate.ts'
 import type { Edge, Handshake } from '../../../src/edge/contract.ts'
+import { certificateId } from '../../../src/edge/record/entry.ts'
 import { servedCertificate } from '../../../src/operate/keep/served-certificate.ts'
 
 /** Row 38 of the threats: an edge agent lies about the certificate of a host while the store is rebuilt from the edges. */
@@ -21,7 +21,7 @@ const SHOWN = {
 
 /** No verb that tells a key is among what a rebuild has of an edge. */
 const rebuilt = (shown: Handshake) => {
-  const edge: Pick<Edge, 'certificateId' | 'handshake'> = { certificateId, handshake: async () => shown }
+  const edge: Pick<Edge, 'handshake'> = { handshake: async () => shown }
   const inventory = { covering: async () => undefined, withFingerprint: async () => undefined }
   return servedCertificate(ENTRY, { edge, inventory, now: 1 })
 }

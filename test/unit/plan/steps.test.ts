@@ -33,8 +33,8 @@ test('an update leaves DNS alone', () => {
 
 test('a repair has the steps of an apply without its checks, and orders only what is gone', () => {
   expect(stepsToRepair(false, false, 'dns-01').join(' ')).toBe('backup proxy dns verify')
-  expect(stepsToRepair(true, false, 'http-01').join(' ')).toBe('backup certificate proxy dns verify tidy')
-  expect(stepsToRepair(true, true, 'http-01').join(' ')).toBe('backup proxy dns certificate proxy-tls verify tidy')
+  expect(stepsToRepair(true, false, 'http-01').join(' ')).toBe('backup certificate proxy dns verify')
+  expect(stepsToRepair(true, true, 'http-01').join(' ')).toBe('backup proxy dns certificate proxy-tls verify')
 })
 
 test('a removal removes the name before the entry', () => {

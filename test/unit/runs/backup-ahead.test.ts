@@ -1,9 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import type { Edge } from '../../../src/edge/contract.ts'
-import type { BackupManifest } from '../../../src/model/receipt.ts'
-import type { BackupShelf } from '../../../src/runs/backup-shelf.ts'
+import type { Backup, BackupShelf } from '../../../src/runs/backup-shelf.ts'
 import { backupStep } from '../../../src/runs/steps/backup.ts'
+import { FakeEdge } from '../../support/edge/fake-edge.ts'
 
 test('a backup begun ahead of a check that fails is taken away only when it is written', async () => {
   const done: string[] = []
@@ -11,20 +10,20 @@ test('a backup begun ahead of a check that fails is taken away only when it is w
     keep: async () => {
       await turn()
       done.push('kept')
-      return {} as BackupManifest
+      return {} as Backup
     },
     tidy: async () => void done.push('tidied'),
     discard: async () => void done.push('discarded'),
   }
-  const edge: Partial<Edge> = { server: '23', filesWithout: async () => [], read: async () => [] }
+  const { edge } = new FakeEdge('23')
   const step = backupStep({
     runId: 'run_1',
     host: 'app.lab.test',
-    edge: edge as Edge,
+    edge,
     assertSound: async () => undefined,
     shelf: shelf as BackupShelf,
-    touched: async () => [],
-    applied: [],
+    certificate: undefined,
+    isIntact: true,
   })
   step.begin()
   await step.abandon()

@@ -10,7 +10,7 @@ const OWN = 'exposure_0123456789abcdefghijklmnop'
 
 const exposed = (host: string, id: string): Exposure => {
   const mark = { name: `_drawbridge.${host}`, type: 'TXT', ttl: 60, value: `drawbridge ${id}` } as const
-  const receipt: Receipt = { version: 2, files: [], records: [{ ...mark, name: host, type: 'A', value: '::1' }, mark] }
+  const receipt: Receipt = { version: 2, records: [{ ...mark, name: host, type: 'A', value: '::1' }, mark] }
   return sampleExposure({ host, planId: `plan of ${host}`, receipt })
 }
 

@@ -1,91 +1,114 @@
 import { expect, test } from 'vitest'
-import type { Edge, EdgeFile, EdgeProposal } from '../../../src/edge/contract.ts'
-import { hashOf } from '../../../src/edge/files/files.ts'
 import type { RunGuard } from '../../../src/model/run.ts'
 import { type ProxyTarget, proxyStep } from '../../../src/runs/steps/proxy.ts'
+import { entryOf, PLAN_ID, STORE } from '../../support/edge/edge.ts'
+import { FakeEdge } from '../../support/edge/fake-edge.ts'
 
-const PATH = 'entries/app.lab.test'
-const file = (content: string | null): EdgeFile => ({ path: PATH, content, secret: false })
-const hash = (content: string | null) => ({ path: PATH, hash: hashOf(content) })
+const HOST = 'app.lab.test'
+const FORMER = `plan_${'1'.repeat(26)}`
 const GUARD: RunGuard = {
   assertHeld: () => undefined,
   ensureHeld: async () => undefined,
   leftMs: 1,
-  fences: [],
-  run: { run: 'run_a', store: 'store_a' },
+  fences: [{ host: HOST, epoch: 1, number: 1 }],
+  run: { run: 'run_a', store: STORE },
   signal: new AbortController().signal,
 }
 
-/** A step that replaces `old` by `new`, on a stand-in for an edge that has one file and makes every change. */
-function step({ stands, ours = [hash('old')], former = [file('old')] }: Given) {
-  const world = { stands, changes: 0 }
-  const edge = {
-    hashFiles: async (paths: readonly string[]) => paths.map((path) => ({ path, hash: hashOf(world.stands) })),
-    change: async ({ propose }: EdgeProposal) => {
-      world.stands = (await propose()).files[0]?.content ?? null
-      world.changes += 1
-    },
-  } as unknown as Edge
+/** A step that replaces the entry of the former plan by one of the next plan. */
+function step(more: Partial<ProxyTarget> = {}, guard = GUARD) {
+  const edge = new FakeEdge('23')
+  edge.put(HOST, FORMER)
+  const wanted = entryOf({ host: HOST, planId: PLAN_ID, target: 'http://127.0.0.1:9', proof: '0'.repeat(64) })
   const target: ProxyTarget = {
     name: 'proxy',
-    ours: async () => ours,
-    wanted: async () => [file('new')],
-    former: async () => former,
-    isRestored: async () => true,
+    hosts: [HOST],
+    wishes: async () => [{ host: HOST, expected: 'any', wanted }],
+    ...more,
   }
-  const parts = { primary: edge, secondary: undefined, guard: GUARD, reached: () => undefined }
-  const { do: act, undo } = proxyStep({ ...parts, judgeSecondary: undefined }, target)
-  const noted: unknown[] = []
-  return {
-    world,
-    noted,
-    act: (before: Parameters<typeof act>[0] = null) => act(before, {}, async (image) => void noted.push(image)),
-    undo: (image: Parameters<typeof undo>[0]) => undo(image, {}, async () => undefined),
+  const stepOf = (by: RunGuard) => {
+    const parts = { primary: edge.edge, secondary: undefined, guard: by, reached: () => undefined }
+    return proxyStep({ ...parts, judgeSecondary: undefined }, target)
   }
-}
-interface Given {
-  readonly stands: string | null
-  readonly ours?: Awaited<ReturnType<ProxyTarget['ours']>>
-  readonly former?: readonly EdgeFile[]
+  const { do: act, undo } = stepOf(guard)
+  const nothing = async () => undefined
+  const image = { run: GUARD.run.run }
+  return { edge, stepOf, act: () => act(image, {}, nothing), undo: () => undo(image, {}, nothing) }
 }
 
-const MADE = { before: [hash('old')], after: [hash('new')] }
-
-test('notes what stood before it writes', async () => {
-  const { act, noted, world } = step({ stands: 'old' })
-  await act()
-  expect([noted, world.stands]).toEqual([[MADE], 'new'])
+test('tells the generation that serves the host, and shows the fence of the run', async () => {
+  const { act, edge } = step()
+  expect(await act()).toEqual({ generation: 1 })
+  expect([edge.planOf(HOST), edge.fences]).toEqual([PLAN_ID, GUARD.fences])
 })
 
 test('refuses what somebody else wrote, and leaves it', async () => {
-  const { act, world } = step({ stands: 'theirs' })
-  await expect(act()).rejects.toMatchObject({ untouched: true, message: expect.stringContaining('outside Drawbridge') })
-  expect(world).toEqual({ stands: 'theirs', changes: 0 })
+  const { act, edge } = step()
+  edge.edit(HOST)
+  await expect(act()).rejects.toMatchObject({ untouched: true, message: expect.stringContaining('changed_elsewhere') })
+  expect(edge.planOf(HOST)).toBe(FORMER)
 })
 
-test('after a crash it still knows what stood at first', async () => {
-  const { act, noted } = step({ stands: 'new' })
-  await act(MADE)
-  expect(noted).toEqual([MADE])
+test('refuses it with the code of its run, where the run has one', async () => {
+  const { act, edge } = step({ refusal: 'changed_elsewhere' })
+  edge.edit(HOST)
+  await expect(act()).rejects.toMatchObject({ untouched: true, code: 'changed_elsewhere' })
 })
 
-test('after a crash it refuses what somebody wrote meanwhile', async () => {
-  const { act, world } = step({ stands: 'theirs', ours: undefined })
-  await expect(act(MADE)).rejects.toThrow('outside Drawbridge')
-  expect(world.changes).toBe(0)
+test('changes no host for which the run has no fence', async () => {
+  const { act, edge } = step({}, { ...GUARD, fences: [] })
+  await expect(act()).rejects.toMatchObject({ untouched: true, message: `The run has no fence for ${HOST}.` })
+  expect([edge.planOf(HOST), edge.changes]).toEqual([FORMER, 0])
+})
+
+test('after a crash it is made again, and its undo still puts back what stood at first', async () => {
+  const { act, undo, edge } = step()
+  await act()
+  await act()
+  await undo()
+  expect(edge.planOf(HOST)).toBe(FORMER)
 })
 
 test('an undo puts back what stood before, and not over what somebody else wrote since', async () => {
-  const one = step({ stands: 'new' })
-  await one.undo(MADE)
-  expect(one.world.stands).toBe('old')
-  const edited = step({ stands: 'theirs' })
-  await expect(edited.undo(MADE)).rejects.toThrow('outside Drawbridge')
-  expect(edited.world).toEqual({ stands: 'theirs', changes: 0 })
+  const one = step()
+  await one.act()
+  await one.undo()
+  expect(one.edge.planOf(HOST)).toBe(FORMER)
+  const edited = step()
+  await edited.act()
+  edited.edge.edit(HOST)
+  await expect(edited.undo()).rejects.toMatchObject({ kind: 'changed_elsewhere' })
+  expect(edited.edge.planOf(HOST)).toBe(PLAN_ID)
 })
 
-test('an undo puts nothing back that did not stand there', async () => {
-  const { undo, world } = step({ stands: 'new', former: [file('older')] })
-  await expect(undo(MADE)).rejects.toThrow(`No backup holds ${PATH} as it was before the run.`)
-  expect(world.stands).toBe('new')
+test('a run that resolves a blocked one puts back what stood before that one', async () => {
+  const { act, stepOf, edge } = step()
+  const image = await stepOf(GUARD).before({})
+  await act()
+  const resolving = stepOf({ ...GUARD, run: { ...GUARD.run, run: 'run_b' } })
+  await resolving.undo(image, {}, async () => undefined)
+  expect(edge.planOf(HOST)).toBe(FORMER)
+})
+
+test('an undo of a run that has changed nothing changes nothing', async () => {
+  const { undo, edge } = step()
+  await undo()
+  expect(edge.planOf(HOST)).toBe(FORMER)
+})
+
+test('where the edge refuses one of several hosts, the others are put back by the undo', async () => {
+  const other = 'wiki.lab.test'
+  const fences = [...GUARD.fences, { host: other, epoch: 1, number: 1 }]
+  const wishes = async () =>
+    [HOST, other].map((host) => ({
+      ...{ host, expected: 'any' as const },
+      wanted: entryOf({ host, planId: PLAN_ID, target: 'http://127.0.0.1:9', proof: '0'.repeat(64) }),
+    }))
+  const { act, undo, edge } = step({ hosts: [HOST, other], wishes }, { ...GUARD, fences })
+  edge.put(other, FORMER)
+  edge.edit(HOST)
+  const fault = await act().catch((error: unknown) => error)
+  expect([fault, edge.planOf(other)]).toEqual([expect.objectContaining({ untouched: false }), PLAN_ID])
+  await undo()
+  expect([HOST, other].map((host) => edge.planOf(host))).toEqual([FORMER, FORMER])
 })

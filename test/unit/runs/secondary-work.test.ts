@@ -5,7 +5,7 @@ import { SecondaryWork } from '../../../src/runs/steps/secondary.ts'
 import { nextTurn, stall } from '../../support/stall.ts'
 import { VirtualClock } from '../../support/virtual-clock.ts'
 
-const edge = { server: '73', forgetTried: async () => undefined } as Edge
+const edge = { server: '73' } as Edge
 const HOST = 'app.lab.test'
 
 function workOn({ waitMs = 10_000 } = {}) {
@@ -63,23 +63,6 @@ describe('the work of a run on the Secondary', () => {
       await nextTurn()
     })
     expect(report).toMatchObject({ ok: true })
-  })
-
-  test('is forgotten at its end, also what was tried out too late', async () => {
-    const told: string[] = []
-    const slow = {
-      ...edge,
-      tryOut: async () => void told.push('try out'),
-      forgetTried: async () => void told.push('forget'),
-    } as Edge
-    const { standings, clock } = workOn()
-    const one = new SecondaryWork({ edge: slow, host: HOST, standings, clock })
-    const wanted = Promise.withResolvers<never[]>()
-    one.tryOut(() => wanted.promise)
-    const ended = one.end()
-    wanted.resolve([])
-    await ended
-    expect(told).toEqual(['try out', 'forget'])
   })
 
   test.each([

@@ -64,7 +64,10 @@ beforeAll(async () => {
     .filter(({ refused }) => refused.length === 0)
     .map(({ host, tls, options }) =>
       renderBlock(
-        { host, planId: 'plan', target: `http://${behind}`, tls, options, identity: { question: '1', answer: '2' } },
+        {
+          ...{ host, plan: 'plan', target: `http://${behind}`, furtherTargets: undefined, tls, options },
+          identity: { question: '1', answer: '2' },
+        },
         { listen: [NEW], ports },
       ).replaceAll(`listen ${NEW}:${ports.https};`, `listen ${NEW}:${ports.https} ssl; ${pair}`),
     )

@@ -16,11 +16,14 @@ async function edgeOf(entries: readonly Entry[], { before = '', after = '' } = {
   return files
 }
 
-const placeOf = (files: NginxFiles, host: string) => new PresentGeneration(files.path('drawbridge')).whereIs(host)
+const placeOf = (files: NginxFiles, host: string) => {
+  const { file, line } = new PresentGeneration(files.path('drawbridge')).whereIs(host)
+  return { path: file, line }
+}
 const HOSTS: Entry[] = [
   { host: 'plain.lab.test', target: 'http://192.168.45.25:3001' },
   { host: 'secure.lab.test', target: 'http://192.168.45.25:3002', tls: true },
-  { host: 'block.lab.test', target: 'http://192.168.45.25:3003', layout: 'blocks' },
+  { host: 'block.lab.test', target: 'http://192.168.45.25:3003', options: { maxBody: '2m' } },
 ]
 
 describe('the hosts of a generation', () => {
