@@ -13,7 +13,7 @@ export interface StepView {
 
 const TITLES: Readonly<Record<string, string>> = {
   check: 'check backend, name, certificate and edge again',
-  backup: 'back up the files of the edge',
+  backup: 'keep what stands',
   certificate: 'get the certificate',
   proxy: 'test and reload nginx',
   'proxy-tls': 'test and reload nginx with HTTPS',
