@@ -1022,7 +1022,7 @@ export interface components {
             /** @enum {string} */
             part: "entry" | "record" | "mark" | "certificate";
             /**
-             * @description The name of a file, the name and type of a record, or `served` for the certificate that is shown.
+             * @description What of an entry differs, the name and type of a record, or `served` for the certificate that is shown.
              * @example entries/hello.lab.test
              */
             field: string;

@@ -174,7 +174,7 @@ const DifferenceBody = Type.Object(
   {
     part: oneOf(['entry', 'record', 'mark', 'certificate']),
     field: Type.String({
-      description: 'The name of a file, the name and type of a record, or `served` for the certificate that is shown.',
+      description: 'What of an entry differs, the name and type of a record, or `served` for the certificate that is shown.',
       examples: ['entries/hello.lab.test'],
     }),
     path: Type.Optional(
