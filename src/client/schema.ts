@@ -1023,7 +1023,7 @@ export interface components {
             part: "entry" | "record" | "mark" | "certificate";
             /**
              * @description What of an entry differs, the name and type of a record, or `served` for the certificate that is shown.
-             * @example entries/hello.lab.test
+             * @example backend
              */
             field: string;
             /**

@@ -174,8 +174,9 @@ const DifferenceBody = Type.Object(
   {
     part: oneOf(['entry', 'record', 'mark', 'certificate']),
     field: Type.String({
-      description: 'What of an entry differs, the name and type of a record, or `served` for the certificate that is shown.',
-      examples: ['entries/hello.lab.test'],
+      description:
+        'What of an entry differs, the name and type of a record, or `served` for the certificate that is shown.',
+      examples: ['backend'],
     }),
     path: Type.Optional(
       Type.String({
