@@ -120,7 +120,7 @@ test('leaving a question by Ctrl-C or Ctrl-D says that nothing was changed, and 
 
 test('Ctrl-C during a run restores the cursor, says that the run goes on, and how to follow it', async () => {
   const line = `${quoted('apply plan_4c7p0wq9d2f6h8k1m3n5r7t9v0')}; echo "code $?"`
-  const left = await onTerminal(`trap : INT; ${line}`, { input: '\u0003', inputAfter: 'back up' })
+  const left = await onTerminal(`trap : INT; ${line}`, { input: '\u0003', inputAfter: 'keep what' })
   expect(left).toContain('\u001b[?25h')
   expect(left).toMatch(
     /The run goes on[\s\S]*drawbridge plans show plan_4c7p0wq9d2f6h8k1m3n5r7t9v0 --follow[\s\S]*code 130/,

@@ -74,7 +74,7 @@ describe('by the command', () => {
     expect(isEdited(host)).toBe(true)
     const repaired = await said('repair', host, '--overwrite')
     expect(repaired).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('Repaired: http://') })
-    expect(repaired.stdout).toMatch(/✔ back up .*\n.*✔ test and reload nginx/)
+    expect(repaired.stdout).toMatch(/✔ keep what stands .*\n.*✔ test and reload nginx/)
     expect(isEdited(host)).toBe(false)
     await expectWell(host)
   }, 90_000)
