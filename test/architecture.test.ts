@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 
 /**
  * Which room may import which: a folder of src/, or a file of it where only that file is allowed. A room may always import
- * itself. What is not listed here is refused. docs/architecture.md draws the same picture.
+ * itself. What is not listed here is refused. docs/architecture.md has the same rules; a test below compares the two.
  */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   model: [],
@@ -320,6 +320,26 @@ describe('the rooms', () => {
     const counts = Map.groupBy(files, dirname)
     const full = [...counts].filter(([, inside]) => inside.length > MOST_FILES_IN_A_FOLDER).map(([folder]) => folder)
     expect(full).toEqual([])
+  })
+})
+
+describe('docs/architecture.md', () => {
+  const page = readFileSync('docs/architecture.md', 'utf8')
+  const section = page.split(/^## /m).find((text) => text.startsWith('Who may import whom\n')) ?? ''
+  const inBackticks = (text: string): string[] => [...text.matchAll(/`([^`]+)`/g)].map(([, word = '']) => word)
+
+  test('grants each room what its rule here allows, and nothing else', () => {
+    const told = [...section.matchAll(/^\| `(\w+)` \| (.+) \|$/gm)].map(
+      ([, room = '', cell = '']) => [room, inBackticks(cell)] as const,
+    )
+    const lines = (rules: readonly (readonly [string, readonly string[]])[]): string[] =>
+      rules.flatMap(([room, allowed]) => [room, ...allowed.map((name) => `${room} -> ${name}`)]).toSorted()
+    expect([...new Set(lines(told))]).toEqual(lines(Object.entries(MAY_IMPORT)))
+  })
+
+  test('names everything that only looks', () => {
+    const [, list = ''] = /^- What only looks \(([^)]+)\)/m.exec(section) ?? []
+    expect(inBackticks(list).toSorted()).toEqual(MAY_NOT_WRITE.toSorted())
   })
 })
 

@@ -9,18 +9,19 @@ import { tempFolder } from '../../support/temp-folder.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
-/** The command blocks of README.md, as they stand there, on a lab with other addresses. */
+/** The command blocks of README.md and docs/tour.md, as they stand there, on a lab with other addresses. */
 let lab: TestLab
 beforeAll(async () => {
   lab = await borrowLab()
 }, 60_000)
 afterAll(() => lab?.stop())
 
+const blocksOf = (page: string): string[] =>
+  [...readFileSync(page, 'utf8').matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, block = '']) => block)
+
 /** The lines of the sh block that has this text. */
-function blockWith(text: string): string {
-  const blocks = [...readFileSync('README.md', 'utf8').matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(
-    ([, block = '']) => block,
-  )
+function blockWith(page: string, text: string): string {
+  const blocks = blocksOf(page)
   const [found, ...others] = blocks.filter((block) => block.includes(text))
   expect(others).toEqual([])
   return found ?? ''
@@ -45,14 +46,17 @@ async function runScript(script: string): Promise<string> {
 
 test('the tour by the command line', async () => {
   // Without a terminal nobody can be asked.
-  const script = blockWith('bin/drawbridge up').replaceAll(/^(bin\/drawbridge (?:up|down) [^#\n]*)/gm, '$1 --yes ')
+  const script = blockWith('README.md', 'bin/drawbridge up').replaceAll(
+    /^(bin\/drawbridge (?:up|down) [^#\n]*)/gm,
+    '$1 --yes ',
+  )
   const printed = await runScript(withAddresses(script))
   expect(printed).toContain('hello.lab.test')
   expect(printed).toContain('RUNNING')
 })
 
 test('the tour by the API', async () => {
-  const answers = (await runScript(withAddresses(blockWith('/api/deploy/plan'))))
+  const answers = (await runScript(withAddresses(blockWith('docs/tour.md', '/api/deploy/plan'))))
     .split('\n')
     .filter((line) => line !== '')
   const expected = ['"flow":"capability"', '"planId":"', '"state":"applied"', '', '"state":"removed"']
@@ -63,6 +67,7 @@ test('the tour by the API', async () => {
 })
 
 test('each block is run by a test: these by this file, the others by that of the package and by whoever runs the tests', () => {
-  const blocks = [...readFileSync('README.md', 'utf8').matchAll(/^```sh\n(\S+ \S+)/gm)].map(([, first]) => first)
-  expect(blocks).toEqual(['npm start', 'export DRAWBRIDGE_URL=http://localhost:8046', '# What', 'npm run'])
+  const first = blocksOf('README.md').map((block) => block.split(' ', 2).join(' '))
+  expect(first).toEqual(['npm start', 'export DRAWBRIDGE_URL=http://localhost:8046\nbin/drawbridge', 'npm run'])
+  expect(blocksOf('docs/tour.md')).toHaveLength(1)
 })

@@ -1,25 +1,17 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
 const text = readFileSync('README.md', 'utf8')
-const [, map = ''] = /^## The house\n\n```\n([\s\S]+?)```/m.exec(text) ?? []
-const foldersIn = (folder: string): string[] =>
-  readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => name)
+const FIRST_SCREEN = 20
+const LONGEST = 75
 
-test('README.md is shorter than 150 lines', () => {
-  expect(text.split('\n').length).toBeLessThan(151)
-})
-
-test('its map names every folder of src/, each with a line, and no other', () => {
-  const rooms = [...map.matchAll(/^ {2}(\w+)\/ +\S/gm)].map(([, name = '']) => name)
-  expect(rooms.toSorted()).toEqual(foldersIn('src').toSorted())
-})
-
-test('its map names the folders beside src/', () => {
-  const named = [...map.matchAll(/(?:^|\s{3,})(\w+)\//gm)].map(([, name]) => name)
-  for (const folder of ['bin', 'web', 'lab', 'network', 'bench', 'docs', 'test']) expect(named).toContain(folder)
+test('README.md has two commands and a picture on its first screen, and is short', () => {
+  const lines = text.split('\n')
+  expect(lines.length).toBeLessThanOrEqual(LONGEST)
+  const screen = lines.slice(0, FIRST_SCREEN).join('\n')
+  const [, commands = ''] = /```sh\n([\s\S]+?)```/.exec(screen) ?? []
+  expect(commands.trim().split('\n')).toHaveLength(2)
+  expect(screen).toMatch(/!\[.+\]\(.+\)/)
 })
 
 test('the npm scripts that the documents name exist', () => {
