@@ -6,8 +6,8 @@ export function resultsPage(results: readonly PartResult[], versions: readonly s
   const parts = results.map(({ part, seconds: took }) => `${part} ${took.toFixed(0)} s`)
   return `# Benchmarks
 
-\`npm run bench\` measures everything on one machine and writes this page. \`npm run bench -- PART\` measures one part and prints
-its table only. Times of different machines cannot be compared; ratios of one run can.
+\`npm run bench\` measures everything on one machine, prints it with spread and samples, and writes this page. \`npm run bench -- PART\`
+measures and prints one part. Times of different machines cannot be compared; ratios of one run can.
 
 Measured on ${at.toISOString().slice(0, 10)} in ${Math.ceil(seconds / 60)} minutes (${parts.join(', ')}):
 

@@ -11,6 +11,8 @@ export interface Row {
   readonly target?: Target | undefined
   /** Stands in place of the figures, such as the reason why there are none. */
   readonly note?: string
+  /** Printed, but not worth a line of the page. */
+  readonly isDetail?: boolean
 }
 
 export interface Target {
@@ -31,6 +33,11 @@ export const row = (measure: string, unit: Unit, values: number | readonly numbe
   unit,
   values: typeof values === 'number' ? [values] : values,
   target,
+})
+
+export const detail = (measure: string, unit: Unit, values: readonly number[]): Row => ({
+  ...row(measure, unit, values),
+  isDetail: true,
 })
 
 export const note = (measure: string, text: string): Row => ({ measure, unit: 'count', values: [], note: text })
@@ -54,11 +61,30 @@ export function plainTable(results: readonly PartResult[]): string {
   return lines.map((cells) => padded(cells).join('  ').trimEnd()).join('\n')
 }
 
-/** The part stands on a line of its own, because the lines of a document are short. */
+const PAGE_HEAD = ['measure', 'p50', 'p90', 'target', 'met']
+
+/** Parts, and what several measures are about, stand on lines of their own, because the lines of a document are short. */
 export function markdownTable(results: readonly PartResult[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
-  const lines = results.flatMap((result) => [[`**${result.part}**`, ...HEAD.slice(1).fill('')], ...linesOf(result)])
-  return [line(HEAD), line(HEAD.map(() => '---')), ...lines.map(line)].join('\n')
+  const lines = results.flatMap((result) => [
+    titled(`**${result.part}**`),
+    ...underTitles(linesOf({ ...result, rows: result.rows.filter(({ isDetail }) => !isDetail) })),
+  ])
+  return [line(PAGE_HEAD), line(PAGE_HEAD.map(() => '---')), ...lines.map(line)].join('\n')
+}
+
+const titled = (title: string): string[] => [title, ...PAGE_HEAD.slice(1).fill('')]
+
+/** `10 hosts: one apply` becomes `one apply` below the title `10 hosts`. */
+function underTitles(lines: readonly string[][]): string[][] {
+  let title = ''
+  return lines.flatMap(([measure = '', p50 = '', p90 = '', , , target = '', met = '']) => {
+    const [, about = '', rest = measure] = /^(.+?(?<! )): (.+)$/.exec(measure) ?? []
+    const cells = [rest, p50, p90, target, met]
+    const isNew = about !== title && about !== ''
+    title = about
+    return isNew ? [titled(`*${about}*`), cells] : [cells]
+  })
 }
 
 const linesOf = ({ rows, failure }: PartResult): string[][] =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { resultsPage } from '../../../bench/results-page.ts'
-import { format, markdownTable, meetsTarget, note, plainTable, row } from '../../../bench/table.ts'
+import { detail, format, markdownTable, meetsTarget, note, plainTable, row } from '../../../bench/table.ts'
 
 test.each([
   [0.034, 'ms', '0.03 ms'],
@@ -26,26 +26,38 @@ test('a target without a figure is not met', () => {
 })
 
 const results = [
-  { part: 'apply', seconds: 2, rows: [row('one apply', 'ms', [90, 100, 130]), row('ratio', '×', 1.2, { most: 1 })] },
+  {
+    part: 'apply',
+    seconds: 2,
+    rows: [
+      row('one apply', 'ms', [90, 100, 130]),
+      row('10 hosts: one apply', 'ms', [90, 100, 130]),
+      detail('10 hosts: step dns', 'ms', [9, 10, 13]),
+      row('10 hosts: apply : bare', '×', 1.2, { most: 1 }),
+    ],
+  },
   { part: 'serve', seconds: 1, rows: [note('Caddy', 'not measured: caddy is not installed')], failure: 'It ended.' },
 ]
 
-test('the table has a line for every row, note and failure', () => {
+test('the page has a line for every row but details, for every note and failure, below titles', () => {
   expect(markdownTable(results).split('\n')).toEqual([
-    '| measure | p50 | p90 | min .. max | samples | target | met |',
-    '| --- | --- | --- | --- | --- | --- | --- |',
-    '| **apply** |  |  |  |  |  |  |',
-    '| one apply | 100 ms | 130 ms | 90.0 ms .. 130 ms | 3 |  |  |',
-    '| ratio | 1.20 × |  |  |  | at most 1.00 × | NO |',
-    '| **serve** |  |  |  |  |  |  |',
-    '| Caddy | not measured: caddy is not installed |  |  |  |  |  |',
-    '| FAILED | It ended. |  |  |  |  |  |',
+    '| measure | p50 | p90 | target | met |',
+    '| --- | --- | --- | --- | --- |',
+    '| **apply** |  |  |  |  |',
+    '| one apply | 100 ms | 130 ms |  |  |',
+    '| *10 hosts* |  |  |  |  |',
+    '| one apply | 100 ms | 130 ms |  |  |',
+    '| apply : bare | 1.20 × |  | at most 1.00 × | NO |',
+    '| **serve** |  |  |  |  |',
+    '| Caddy | not measured: caddy is not installed |  |  |  |',
+    '| FAILED | It ended. |  |  |  |',
   ])
 })
 
 test('the columns of the printed table stand below each other', () => {
-  const [head = '', first = '', second = ''] = plainTable(results).split('\n')
-  expect([first.indexOf('100 ms'), second.indexOf('1.20 ×')]).toEqual([head.indexOf('p50'), head.indexOf('p50')])
+  const [head = '', first = '', , third = '', fourth = ''] = plainTable(results).split('\n')
+  const columns = [first.indexOf('100 ms'), third.indexOf('10.0 ms'), fourth.indexOf('1.20 ×')]
+  expect(columns).toEqual(columns.map(() => head.indexOf('p50')))
 })
 
 test('the page names versions, date and time', () => {
