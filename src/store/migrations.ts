@@ -1,24 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Clock } from '../primitives/clock.ts'
 import { type Engine, UnusableStore } from './dialects/engine.ts'
-import { first } from './migrations/0.1/0001-first.ts'
-import { runs } from './migrations/0.1/0002-runs.ts'
-import { events } from './migrations/0.1/0003-events.ts'
-import { ledger } from './migrations/0.1/0004-ledger.ts'
-import { renewals } from './migrations/0.1/0005-renewals.ts'
-import { hosts } from './migrations/0.1/0006-hosts.ts'
-import { proof } from './migrations/0007-proof.ts'
-import { runRights } from './migrations/0008-run-rights.ts'
-import { orderedSteps } from './migrations/0009-ordered-steps.ts'
-import { claimedExposures } from './migrations/0010-claimed-exposures.ts'
-import { identity } from './migrations/0011-identity.ts'
-import { instances } from './migrations/0012-instances.ts'
-import { lastBackup } from './migrations/0013-last-backup.ts'
-import { hostHistory } from './migrations/0014-host-history.ts'
-import { mutes } from './migrations/0015-mutes.ts'
-import { eventsByHost } from './migrations/0016-events-by-host.ts'
-import { planNetwork } from './migrations/0017-plan-network.ts'
-import { unconfirmed } from './migrations/0018-unconfirmed.ts'
+import { firstRelease } from './migrations/0019-first-release.ts'
 import type { Schema } from './schema.ts'
 
 /**
@@ -26,52 +9,60 @@ import type { Schema } from './schema.ts'
  */
 export type Migration = (db: Kysely<Schema>, clock: Clock) => Promise<void>
 
-/** Version n of the schema is what the first n leave behind. */
-export const MIGRATIONS: readonly Migration[] = [
-  first,
-  runs,
-  events,
-  ledger,
-  renewals,
-  hosts,
-  proof,
-  runRights,
-  orderedSteps,
-  claimedExposures,
-  identity,
-  instances,
-  lastBackup,
-  hostHistory,
-  mutes,
-  eventsByHost,
-  planNetwork,
-  unconfirmed,
-]
+/** The first one makes the schema of the first release, each further one the next version. */
+export const MIGRATIONS: readonly Migration[] = [firstRelease]
+
+/** The last version before the first release. It has the same tables. Versions before it were never released and are refused. */
+const LAST_UNRELEASED = 18
+const FIRST_RELEASED = LAST_UNRELEASED + 1
+
+/** The oldest schema version that this program upgrades. */
+export const OLDEST_SCHEMA = LAST_UNRELEASED
+/** The newest schema version that this program knows. */
+export const NEWEST_SCHEMA = newestOf(MIGRATIONS)
+
+function newestOf(migrations: readonly Migration[]): number {
+  return LAST_UNRELEASED + migrations.length
+}
+
+/** The version whose tables a store or a backup of this version has. */
+export const releasedVersion = (version: number): number => (version === LAST_UNRELEASED ? FIRST_RELEASED : version)
+
+/** The migrations that lead to a version. */
+export const migrationsTo = (version: number): readonly Migration[] => MIGRATIONS.slice(0, version - LAST_UNRELEASED)
 
 /** Upgrades the schema to the newest version in one transaction. Other instances that start at the same time wait. */
 export async function migrate(db: Kysely<Schema>, engine: Engine, migrations = MIGRATIONS): Promise<void> {
   await db.transaction().execute(async (transaction) => {
     await engine.lockSchema(transaction)
-    const present = await presentVersion(transaction)
-    if (present > migrations.length) throw newerSchema(present, migrations.length)
+    const found = await presentVersion(transaction)
+    if (found > newestOf(migrations)) throw newerSchema(found, newestOf(migrations))
+    if (isTooOld(found)) throw olderSchema(found)
+    if (found === LAST_UNRELEASED) await renumber(transaction)
+    const present = releasedVersion(found)
     for (const [index, forward] of migrations.entries()) {
-      if (index < present) continue
+      const version = FIRST_RELEASED + index
+      if (version <= present) continue
       await forward(transaction, engine.clock)
-      await transaction
-        .insertInto('schema_versions')
-        .values({ version: index + 1 })
-        .execute()
+      await transaction.insertInto('schema_versions').values({ version }).execute()
     }
   })
+}
+
+/** The Drawbridge of the former number then refuses the store: to it, the store is newer. */
+async function renumber(transaction: Kysely<Schema>): Promise<void> {
+  await transaction.deleteFrom('schema_versions').execute()
+  await transaction.insertInto('schema_versions').values({ version: FIRST_RELEASED }).execute()
 }
 
 /** Rejects when the store has another schema version. Changes nothing. */
 export async function assertNewest(db: Kysely<Schema>): Promise<void> {
   const present = await versionOf(db)
-  if (present > MIGRATIONS.length) throw newerSchema(present, MIGRATIONS.length)
-  if (present === MIGRATIONS.length) return
+  if (present > NEWEST_SCHEMA) throw newerSchema(present, NEWEST_SCHEMA)
+  if (isTooOld(present)) throw olderSchema(present)
+  if (present === NEWEST_SCHEMA) return
   throw new UnusableStore(
-    `Its schema has version ${present}, and this Drawbridge needs version ${MIGRATIONS.length}. ` +
+    `Its schema has version ${present}, and this Drawbridge needs version ${NEWEST_SCHEMA}. ` +
       'Start the service of this version once to upgrade the store (drawbridge serve), or use the older Drawbridge that wrote it. ' +
       'No other command upgrades a store.',
   )
@@ -100,9 +91,32 @@ async function presentVersion(db: Kysely<Schema>): Promise<number> {
   return newestVersion(db)
 }
 
+/** 0 is an empty store. */
+const isTooOld = (version: number): boolean => version > 0 && version < OLDEST_SCHEMA
+
+const olderSchema = (present: number): Error =>
+  new UnusableStore(
+    `Its schema has version ${present}, and this Drawbridge upgrades versions from ${OLDEST_SCHEMA} on. Nothing was changed. ` +
+      `Start the last Drawbridge before this one once, which upgrades the store to version ${OLDEST_SCHEMA}, then start this one.`,
+  )
+
 const newerSchema = (present: number, known: number): Error =>
   new UnusableStore(
     `Its schema has version ${present}, and this Drawbridge knows versions up to ${known}. ` +
       'A store cannot be downgraded. Use the newer Drawbridge that wrote it, or go back: move the store away and run ' +
       'drawbridge restore with a backup that was made before the upgrade.',
   )
+
+/** Throws a sentence for people if no backup of this schema version can be restored. */
+export function assertRestorable(schema: number): void {
+  if (schema > NEWEST_SCHEMA)
+    throw new UnusableStore(
+      `The backup has schema version ${schema}, and this Drawbridge knows versions up to ${NEWEST_SCHEMA}. ` +
+        'Nothing was changed. Restore it with the version of Drawbridge that made it, or a newer one.',
+    )
+  if (schema < OLDEST_SCHEMA)
+    throw new UnusableStore(
+      `The backup has schema version ${schema}, and this Drawbridge restores versions from ${OLDEST_SCHEMA} on. Nothing was changed. ` +
+        'Restore it with the version of Drawbridge that made it, or the last one before this one.',
+    )
+}

@@ -10,7 +10,10 @@ import { type Engine, UnusableStore } from './dialects/engine.ts'
 import { foreignOwner } from './dialects/file-owner.ts'
 import { sqliteEngine } from './dialects/sqlite.ts'
 import { GroupCommit } from './group-commit.ts'
-import { assertNewest, MIGRATIONS, migrate, versionOf } from './migrations.ts'
+import { assertNewest, assertRestorable, migrate, versionOf } from './migrations.ts'
+
+export { NEWEST_SCHEMA, OLDEST_SCHEMA } from './migrations.ts'
+
 import type { CopyReport, SnapshotContent, StoreSnapshot } from './ports/copy.ts'
 import type { ChangeFeed } from './ports/events.ts'
 import { type Store, type StoreSession, StoreUnavailable } from './ports/store.ts'
@@ -210,23 +213,22 @@ export async function snapshotOf<T>(setting: StoreSetting, work: (snapshot: Stor
   })
 }
 
-/** Rejects with a sentence for people if the store has rows or cannot be used. Creates nothing. */
-export const assertUnused = async (setting: StoreSetting): Promise<void> =>
-  assertUnusedIn(await engineOf(setting)).catch((error: unknown) => {
+/** Rejects with a sentence for people if no backup of this schema version can be restored into the store. Creates nothing. */
+export async function assertCanRestore(setting: StoreSetting, schema: number): Promise<void> {
+  try {
+    assertRestorable(schema)
+    await assertUnusedIn(await engineOf(setting))
+  } catch (error) {
     throw error instanceof UnusableStore ? new Error(error.message) : cannotOpen(setting, error)
-  })
+  }
+}
 
-/** Writes a snapshot into an empty store. Rejects with a sentence for people; then the store is still empty. */
+/** Writes a snapshot that `assertCanRestore` accepts into an empty store. Rejects with a sentence for people; then the store is still empty. */
 export async function restoreInto(
   setting: StoreSetting,
   content: SnapshotContent,
   options: { readonly now: number; readonly edgeEpoch: number },
 ): Promise<CopyReport> {
-  if (content.schema > NEWEST_SCHEMA)
-    throw new Error(
-      `The backup has schema version ${content.schema}, and this Drawbridge knows versions up to ${NEWEST_SCHEMA}. ` +
-        'Nothing was changed. Restore it with the version of Drawbridge that made it, or a newer one.',
-    )
   return writeSnapshot(await engineOf(setting), content, options).catch((error: unknown) => {
     if (error instanceof UnusableStore) throw new Error(error.message)
     throw new Error(`The store was not restored: ${clauseOf(error)}. It is still empty.`)
@@ -255,9 +257,6 @@ export async function raiseEpoch(setting: StoreSetting, epoch: number, storeId?:
 const cannotCopy = (error: unknown): Error => {
   return new Error(`The store was not copied: ${clauseOf(error)}. The target is still empty.`)
 }
-
-/** The newest schema version that this program knows. */
-export const NEWEST_SCHEMA = MIGRATIONS.length
 
 /** The schema version of a store, 0 for an empty store. Changes nothing. Rejects when the store cannot be reached. */
 export async function schemaVersion(setting: StoreSetting): Promise<number> {

@@ -1,7 +1,7 @@
 import { Kysely } from 'kysely'
 import { LEFT_OPEN } from '../model/run.ts'
 import { type Engine, UnusableStore } from './dialects/engine.ts'
-import { assertNewest, MIGRATIONS, migrate, versionOf } from './migrations.ts'
+import { assertNewest, migrate, migrationsTo, NEWEST_SCHEMA, releasedVersion, versionOf } from './migrations.ts'
 import type { CopyReport, RowPage, SnapshotContent, SnapshotHead, StoreSnapshot } from './ports/copy.ts'
 import type { Schema } from './schema.ts'
 import { assertEmpty, assertIdle, COPIED, isTable, pagesOf, sumOf } from './tables.ts'
@@ -28,7 +28,7 @@ export async function readSnapshot<T>(engine: Engine, work: (snapshot: StoreSnap
 
 async function headOf(db: Kysely<Schema>): Promise<SnapshotHead> {
   const { store_id, epoch, key_id } = await db.selectFrom('store_identity').selectAll().executeTakeFirstOrThrow()
-  return { schema: MIGRATIONS.length, storeId: store_id, epoch, keyId: key_id }
+  return { schema: NEWEST_SCHEMA, storeId: store_id, epoch, keyId: key_id }
 }
 
 interface WriteOptions {
@@ -48,7 +48,7 @@ export async function writeSnapshot(
 ): Promise<CopyReport> {
   const db = new Kysely<Schema>({ dialect: engine.dialect })
   try {
-    await prepare(db, engine, content.schema)
+    await prepare(db, engine, releasedVersion(content.schema))
     const report = await db.transaction().execute(async (writing): Promise<CopyReport> => {
       await engine.lockForCopy(writing)
       await assertIdle(writing, 'store', now)
@@ -133,7 +133,7 @@ async function blockUnfinished(writing: Kysely<Schema>, now: number): Promise<vo
 
 async function prepare(db: Kysely<Schema>, engine: Engine, schema: number): Promise<void> {
   const present = engine.exists() ? await versionOf(db) : 0
-  if (present === 0) await migrate(db, engine, MIGRATIONS.slice(0, schema))
+  if (present === 0) await migrate(db, engine, migrationsTo(schema))
   else if (present !== schema)
     throw new UnusableStore(
       `The store has schema version ${present}, and the backup has ${schema}. Nothing was changed. ` +

@@ -7,11 +7,12 @@ import { type Config, readConfig } from '../../src/config/config.ts'
 import { verifyAudit } from '../../src/operate/audit-verify.ts'
 import { type BackupLine, writeBackup } from '../../src/operate/keep/backup-file.ts'
 import { NamedFile } from '../../src/runtime/named-file.ts'
-import { openStore, type StoreSetting } from '../../src/store/open.ts'
+import { NEWEST_SCHEMA, OLDEST_SCHEMA, openStore, type StoreSetting } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/ports/store.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { type Bench, onPostgres, onSqlite } from './engines.ts'
 import { NOW, sampleEntry, samplePlan, sampleRun } from './samples.ts'
+import { LAST_UNRELEASED } from './store/migrations.ts'
 
 /** A backup is one state of a store that others write to, and a restore gives exactly that state, or nothing. */
 const sqlite = onSqlite()
@@ -122,6 +123,19 @@ describe.each(engines)('on %s', (_name, bench) => {
     expect(await verifyAudit(target)).toMatchObject({ ok: true })
   })
 
+  test('a backup of the last version before the first release is restored, whole, and as one of this version', async () => {
+    const config = machine('target', bench === sqlite ? otherSqlite() : postgres.setting())
+    const report = await restoreFrom(config, new NamedFile(LAST_UNRELEASED), undefined)
+    expect(report).toMatchObject({ madeBy: '0.1.0', storeId: 'store_02b4c4f2b5ce263020cc625c91' })
+    const target = bench === sqlite ? await openStore(otherSqlite(), { upgrade: false }) : await postgres.open()
+    expect((await target.listExposures({ after: '', limit: 10 })).map(({ host }) => host)).toStrictEqual([
+      'plain.lab.test',
+      'secure.lab.test',
+    ])
+    expect(await verifyAudit(target)).toMatchObject({ ok: true, lines: 12 })
+    if (bench === sqlite) await target.close()
+  })
+
   test('a store that is not empty is refused and left as it is', async () => {
     await write(await sqlite.open(), 'one')
     await backupOf(machine('source', sqlite.setting()), new NamedFile(at('one.backup')), undefined)
@@ -149,6 +163,15 @@ describe('a backup file', () => {
   }
   const restoring = (file: string, passphrase?: string) =>
     restoreFrom(machine('target', otherSqlite()), new NamedFile(file), passphrase)
+  /** A backup without rows, and with one file. */
+  const forged = async (name: string, schema: number, path: string): Promise<void> => {
+    const lines = async function* (): AsyncGenerator<BackupLine> {
+      yield { head: { version: '0', at: NOW, schema, storeId: 'store_x', epoch: 1, keyId: null } }
+      yield { file: { path, content: 'ZXZpbA==' } }
+      yield { end: { tables: [], files: 1 } }
+    }
+    await writeBackup(new NamedFile(at(name)), lines(), undefined)
+  }
   const nothingWritten = () => readdirSync(at('target')).filter((name) => !name.startsWith('instance'))
 
   it('overwrites nothing', async () => {
@@ -208,17 +231,20 @@ describe('a backup file', () => {
   it.each(['../evil', 'certificates/../../evil', '/tmp/evil', 'certificates//evil', 'drawbridge.db', 'certificates'])(
     'that names the file %s is refused',
     async (path) => {
-      const head = { version: '0', at: NOW, schema: 1, storeId: 'store_x', epoch: 1, keyId: null }
-      const lines = async function* (): AsyncGenerator<BackupLine> {
-        yield { head }
-        yield { file: { path, content: 'ZXZpbA==' } }
-        yield { end: { tables: [], files: 1 } }
-      }
-      await writeBackup(new NamedFile(at('evil.backup')), lines(), undefined)
+      await forged('evil.backup', NEWEST_SCHEMA, path)
       await expect(restoring(at('evil.backup'))).rejects.toThrow('a file outside the state folder')
       expect(nothingWritten()).toStrictEqual([])
     },
   )
+
+  it.each([
+    [OLDEST_SCHEMA - 1, `this Drawbridge restores versions from ${OLDEST_SCHEMA} on. Nothing was changed.`],
+    [NEWEST_SCHEMA + 1, `this Drawbridge knows versions up to ${NEWEST_SCHEMA}. Nothing was changed.`],
+  ])('of schema version %i is refused before anything is written', async (schema, sentence) => {
+    await forged('other.backup', schema, 'certificates/a.lab.test/privkey.pem')
+    await expect(restoring(at('other.backup'))).rejects.toThrow(sentence)
+    expect(nothingWritten()).toStrictEqual([])
+  })
 
   it('is not written when the key file does not open what is sealed', async () => {
     await made()

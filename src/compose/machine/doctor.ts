@@ -28,7 +28,7 @@ import type { ExaminedZone } from '../../operate/doctor/zones.ts'
 import { type Clock, systemClock } from '../../primitives/clock.ts'
 import { EdgeComparison } from '../../runs/compare-edge.ts'
 import { createLog } from '../../runtime/log.ts'
-import { NEWEST_SCHEMA, openStore, schemaVersion } from '../../store/open.ts'
+import { NEWEST_SCHEMA, OLDEST_SCHEMA, openStore, schemaVersion } from '../../store/open.ts'
 import { agentClient } from '../edges.ts'
 import { keysOf } from '../zone-clients.ts'
 
@@ -59,7 +59,7 @@ export function doctorParts(config: Config, clock: Clock = systemClock): DoctorP
     store: {
       file: store.kind === 'sqlite' ? store.file : undefined,
       version: () => schemaVersion(setting),
-      newest: NEWEST_SCHEMA,
+      ...{ oldest: OLDEST_SCHEMA, newest: NEWEST_SCHEMA },
       assertKey: () => void readKeys(config.storeKeyFile),
       isUnverified: setting.kind === 'postgres' && isUnverifiedRemote(setting.url),
     },

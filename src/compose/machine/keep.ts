@@ -13,7 +13,7 @@ import { claimService, claimStateFolder } from '../../runtime/instance.ts'
 import { createLog } from '../../runtime/log.ts'
 import type { NamedFile } from '../../runtime/named-file.ts'
 import { VERSION } from '../../runtime/version.ts'
-import { assertUnused, openStore, raiseEpoch, restoreInto, snapshotOf } from '../../store/open.ts'
+import { assertCanRestore, openStore, raiseEpoch, restoreInto, snapshotOf } from '../../store/open.ts'
 import type { Store } from '../../store/ports/store.ts'
 import { settingOf } from '../assemble.ts'
 import { agentClient } from '../edges.ts'
@@ -49,7 +49,7 @@ export async function restoreFrom(
   return holdingState(stateDir, () =>
     restore(file, passphrase, {
       ...{ stateDir, storeKeyFile },
-      assertEmpty: () => assertUnused(setting),
+      assertCanRestore: ({ schema }) => assertCanRestore(setting, schema),
       restoreStore: (content) =>
         restoreInto(setting, content, { now: systemClock.now(), edgeEpoch: highestLocalEpoch(config) }),
       riseAboveAgents: () => riseAboveAgents(config),

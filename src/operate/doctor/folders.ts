@@ -68,7 +68,8 @@ export interface ExaminedStore {
   readonly file: string | undefined
   /** The version of its schema. Rejects when the store does not answer. Changes nothing. */
   readonly version: () => Promise<number>
-  /** The newest schema version that this program knows. */
+  /** The schema versions that this program upgrades or knows. */
+  readonly oldest: number
   readonly newest: number
   /** Throws if the key of its secrets cannot be used. Makes none. */
   readonly assertKey: () => void
@@ -123,7 +124,7 @@ function examineKey({ assertKey }: ExaminedStore): Finding[] {
 }
 
 async function examineAnswer(store: ExaminedStore): Promise<Finding> {
-  const { file, version, newest } = store
+  const { file, version, oldest, newest } = store
   const subject = 'store'
   const name = file ?? 'PostgreSQL'
   if (!isThere(store)) return ok(subject, `${name} does not exist yet. The first start creates it.`)
@@ -132,6 +133,10 @@ async function examineAnswer(store: ExaminedStore): Promise<Finding> {
     if (present > newest) {
       const fix = 'Use that newer version again, or restore a backup from before the upgrade.'
       return fault(subject, `${name} was written by a newer Drawbridge (schema ${present}, not ${newest}).`, fix)
+    }
+    if (present > 0 && present < oldest) {
+      const fix = 'Start the last Drawbridge before this one once, which upgrades the store, then start this one.'
+      return fault(subject, `${name} is too old to be upgraded (schema ${present}, not ${oldest} or newer).`, fix)
     }
     const older = present < newest ? `; the next start upgrades it to ${newest}` : ''
     return ok(subject, `${name} answers (schema ${present}${older}).`)

@@ -8,8 +8,8 @@ import { placeOf, putBack, type StatePlaces, standing } from './state-files.ts'
 export interface RestoreParts extends StatePlaces {
   /** Writes the rows into the empty store, in a new epoch. Rejects if the store is not empty; then nothing was written. */
   readonly restoreStore: (content: SnapshotContent) => Promise<CopyReport>
-  /** Rejects with a sentence if the store has rows or cannot be used. Called before anything is written. */
-  readonly assertEmpty: () => Promise<void>
+  /** Rejects with a sentence if the store has rows, cannot be used or cannot take this backup. Called before anything is written. */
+  readonly assertCanRestore: (head: BackupHead) => Promise<void>
   /** Begins an epoch above those that agents tell. Resolves with it, and with the agents whose epoch is not known. */
   readonly riseAboveAgents: () => Promise<{ readonly epoch: number } & Pick<RestoreReport, 'silent'>>
   /** Writes the audit line. */
@@ -57,7 +57,7 @@ async function restoreOpened(
   parts: RestoreParts,
 ): Promise<RestoreReport> {
   const { head, tables, missing, same } = await check(file, passphrase, parts)
-  await parts.assertEmpty()
+  await parts.assertCanRestore(head)
   for await (const line of readBackup(file, passphrase))
     if ('file' in line && standing(line.file, parts) === 'missing') await putBack(line.file, parts)
   const { epoch, storeId } = await parts.restoreStore({ ...head, tables, pages: pagesOf(file, passphrase) })

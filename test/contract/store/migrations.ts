@@ -1,47 +1,18 @@
+import { readFileSync } from 'node:fs'
 import { Kysely } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { verifyAudit } from '../../../src/operate/audit-verify.ts'
-import { MIGRATIONS, type Migration, migrate } from '../../../src/store/migrations.ts'
+import { openBackup, readBackup } from '../../../src/operate/keep/backup-file.ts'
+import { NamedFile } from '../../../src/runtime/named-file.ts'
+import { MIGRATIONS, type Migration, migrate, NEWEST_SCHEMA, OLDEST_SCHEMA } from '../../../src/store/migrations.ts'
 import { eachExposure } from '../../../src/store/ports/exposures.ts'
 import type { Schema } from '../../../src/store/schema.ts'
 import type { Bench } from '../engines.ts'
-import { NOW, sampleEvent, samplePlan, sampleRun, sampleStep } from '../samples.ts'
-import { VERSION_1 } from './versions/version-1.ts'
-import { VERSION_2 } from './versions/version-2.ts'
-import { VERSION_3 } from './versions/version-3.ts'
-import { VERSION_4 } from './versions/version-4.ts'
-import { VERSION_5 } from './versions/version-5.ts'
+import { samplePlan } from '../samples.ts'
 
-/** The statements that each version added. */
-const RELEASED = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5]
-
-/** Tables that refer to others come first. */
-const TABLES = [
-  'request_counts',
-  'certificates',
-  'secrets',
-  'instances',
-  'deliveries',
-  'webhooks',
-  'events',
-  'ledger',
-  'authorities',
-  'renewals',
-  'journal',
-  'runs',
-  'orders',
-  'capabilities',
-  'exposures',
-  'plans',
-  'hosts',
-  'host_history',
-  'mutes',
-  'leases',
-  'audit_lines',
-  'audit_head',
-  'store_identity',
-  'schema_versions',
-]
+/** A backup by the last version before the first release, of a service with real edges, without its files. */
+export const LAST_UNRELEASED = `${import.meta.dirname}/version-18.backup`
+const TABLES_THEN = `${import.meta.dirname}/version-18.sql`
 
 export function migrationSuite(on: Bench): void {
   const withKysely = async <T>(work: (db: Kysely<Schema>) => Promise<T>): Promise<T> => {
@@ -49,19 +20,43 @@ export function migrationSuite(on: Bench): void {
     return work(db).finally(() => db.destroy())
   }
   const migrateTo = (migrations: readonly Migration[]) => withKysely((db) => migrate(db, on.engine(), migrations))
-  const layVersion = async (version: number) => {
-    // Opening a SQLite store creates its folder.
-    await withKysely((db) => db.introspection.getTables())
-    for (const statement of RELEASED.slice(0, version).flat()) await on.sql(statement)
-    // Later versions have no frozen copy: they are what the migrations made of the last one, as an upgrade in those days did.
-    if (version > RELEASED.length) await migrateTo(MIGRATIONS.slice(0, version))
-  }
   const versions = async () =>
     (await on.sql('select version from schema_versions order by version')).map((row) => Number(row.version))
-  const everyVersion = MIGRATIONS.map((_, index) => index + 1)
-  const earlierVersions = everyVersion.slice(0, -1)
-  /** `npm run campaign -- store` takes all. */
-  const someVersions = process.env.CAMPAIGN ? earlierVersions : [1, MIGRATIONS.length - 1]
+  const everyVersion = MIGRATIONS.map((_, index) => NEWEST_SCHEMA - MIGRATIONS.length + 1 + index)
+
+  /** The tables as an earlier version left them, empty. */
+  const layTables = async (version: number) => {
+    // Opening a SQLite store creates its folder.
+    await withKysely((db) => db.introspection.getTables())
+    const statements = readFileSync(TABLES_THEN, 'utf8').split('\n')
+    for (const statement of statements) if (statement.startsWith('CREATE')) await on.sql(statement)
+    for (let i = 1; i <= version; i += 1) await on.sql(`insert into schema_versions values (${i})`)
+  }
+
+  /** The store of the last version before the first release. */
+  const layFormer = async () => {
+    await layTables(OLDEST_SCHEMA)
+    const file = await openBackup(new NamedFile(LAST_UNRELEASED))
+    await withKysely(async (db) => {
+      for await (const line of readBackup(file, undefined)) {
+        if ('head' in line) {
+          const { epoch, storeId: store_id, keyId: key_id } = line.head
+          await db.insertInto('store_identity').values({ id: 1, epoch, store_id, key_id }).execute()
+        }
+        if ('page' in line && line.page.rows.length > 0)
+          await db
+            .insertInto(line.page.table as 'plans')
+            .values(line.page.rows as never)
+            .execute()
+      }
+    }).finally(() => file.close())
+  }
+
+  /** Everything that the engine knows of the tables: columns, keys, references, indexes. */
+  const shape = async () => ({
+    tables: await withKysely((db) => db.introspection.getTables()),
+    further: await on.sql(on.setting().kind === 'sqlite' ? SHAPE_ON_SQLITE : SHAPE_ON_POSTGRES),
+  })
 
   const addColour: Migration = async (db) => {
     await db.schema
@@ -83,148 +78,62 @@ export function migrationSuite(on: Bench): void {
       expect(await versions()).toStrictEqual(everyVersion)
     })
 
-    it.each(someVersions)('upgrade a database of version %i with all rows of version 1', async (version) => {
-      await layVersion(version)
+    it('go on with the store of the last version before the first release', async () => {
+      await layFormer()
       const store = await on.open()
       expect(await versions()).toStrictEqual(everyVersion)
-      expect(await store.findPlan('plan_v1')).toMatchObject({
-        state: 'applied',
-        request: { port: 3000 },
-        createdAt: NOW,
-      })
-      expect(await store.findExposure('shop.lab.test')).toMatchObject({ planId: 'plan_v1', fence: 4 })
-      expect((await store.takeLease('host/shop.lab.test', 'one', NOW, 1))?.fence).toBe(5)
-      const capability = {
-        hash: 'hash',
-        planId: 'plan_v1',
-        digest: 'digest',
-        action: 'remove',
-        ip: '127.0.45.10',
-      } as const
-      expect(await store.spendCapability(capability, NOW)).toBe('spent')
-      expect(await verifyAudit(store)).toMatchObject({ ok: true, lines: 1 })
-      expect(await store.lastBackupAt()).toBeUndefined()
-      await store.noteBackup(NOW)
-      await store.noteBackup(NOW - 1)
-      expect(await store.lastBackupAt()).toBe(NOW)
-    })
-
-    it('leave columns that version 1 did not have empty and usable', async () => {
-      await layVersion(1)
-      const store = await on.open()
-      const exposure = { host: 'shop.lab.test', planId: 'plan_v1', state: 'applied', fence: 4, since: NOW } as const
-      expect(await Array.fromAsync(eachExposure(store))).toStrictEqual([exposure])
-      expect(await store.exposuresDue(NOW)).toStrictEqual([])
-      expect(await store.setExposureExpiry('shop.lab.test', 'plan_v1', NOW)).toBe(true)
-      expect(await store.exposuresDue(NOW)).toStrictEqual([{ ...exposure, expiresAt: NOW }])
-      await store.insertRun(sampleRun({ planId: 'plan_v1', action: 'remove', fence: 5 }))
-      expect((await store.appendJournal(sampleStep(), 5)).seq).toBe(1)
-    })
-
-    it('keep the rows of version 2', async () => {
-      await layVersion(2)
-      const store = await on.open()
-      expect(await store.findExposure('shop.lab.test')).toMatchObject({
-        receipt: { version: 2, records: [] },
-        expiresAt: NOW + 600_000,
-      })
-      const run = sampleRun({ runId: 'run_v2', planId: 'plan_v1', action: 'remove', fence: 4 })
-      expect(await store.unfinishedRuns()).toStrictEqual([run])
-      const entry = await store.appendJournal(sampleStep({ runId: 'run_v2', mark: 'done' }), 4)
-      expect(await store.readJournal('run_v2', 0)).toStrictEqual([
-        { ...sampleStep({ runId: 'run_v2', step: 'dns', image: { ttl: 60 }, detail: 'so far' }), seq: 1 },
-        { ...entry, seq: 2 },
+      expect(await store.storeId()).toBe('store_02b4c4f2b5ce263020cc625c91')
+      expect(await store.epoch()).toBe(1_795_015_508_698)
+      const exposures = await Array.fromAsync(eachExposure(store))
+      expect(exposures.map(({ host, state }) => [host, state])).toStrictEqual([
+        ['plain.lab.test', 'applied'],
+        ['secure.lab.test', 'applied'],
       ])
-      expect(await store.findOrder('shop.lab.test', 'https://ca.test/dir')).toMatchObject({ keyFile: 'keys/1.pem' })
+      const secure = exposures[1]
+      expect(secure?.receipt?.certificate?.names).toStrictEqual(['secure.lab.test'])
+      expect(await store.findPlan(secure?.planId ?? '')).toMatchObject({ steps: expect.arrayContaining(['dns']) })
+      expect(await verifyAudit(store)).toMatchObject({ ok: true, lines: 11 })
+      expect(await store.eventHead()).toBe(7)
     })
 
-    it('lead to a store that reads receipts of version 1 as version 2 and refuses newer ones', async () => {
-      await layVersion(5)
-      const files = [{ path: 'hosts/shop.lab.test.conf', hash: 'a'.repeat(64) }]
-      const records = [{ name: 'shop.lab.test', type: 'A', ttl: 60, value: '127.0.45.23' }]
-      const verification = { primary: { server: '23', ok: true, detail: 'HTTP 200' }, secondary: null }
-      const first = {
-        check: null,
-        backup: { runId: 'run_v1' },
-        proxy: { files },
-        dns: { records },
-        verify: verification,
-      }
-      const write = (receipt: unknown) => on.sql(`update exposures set receipt = '${JSON.stringify(receipt)}'`)
-      await write({ ...first, secondary: 'BB' })
-      const store = await on.open()
-      expect((await store.findExposure('shop.lab.test'))?.receipt).toStrictEqual({
-        version: 2,
-        records,
-        verification,
-        onSecondary: 'BB',
-      })
-      await write({ version: 3 })
-      await expect(store.findExposure('shop.lab.test')).rejects.toThrow(
-        'The receipt of shop.lab.test has version 3, which this version of Drawbridge cannot read. Start the version that wrote it.',
-      )
-    })
-
-    it('keep the rows of version 3', async () => {
-      await layVersion(3)
-      const store = await on.open()
-      expect(await store.readEvents(0, 10)).toStrictEqual([
-        { ...sampleEvent({ planId: 'plan_v1', facts: { tls: false } }), seq: 7, id: 'evt_v3' },
-      ])
-      expect(await store.appendEvent(sampleEvent())).toMatchObject({ seq: 8 })
-      expect(await on.sql('select hook, seq, state from deliveries')).toMatchObject([{ hook: 'chat', state: 'dead' }])
-    })
-
-    it('keep the rows of version 4', async () => {
-      await layVersion(4)
-      const store = await on.open()
-      const directory = 'https://ca.test/dir'
-      const line = { directory, names: 'shop.lab.test', kind: 'failed', at: NOW, unproven: ['shop.lab.test'] } as const
-      await store.appendLedger(line)
-      expect(await store.readLedger({ directory, since: 0 })).toStrictEqual([line, line])
-      expect(await store.authorityPause(directory)).toStrictEqual({ newOrders: NOW + 60_000, everything: 0 })
-    })
-
-    it('keep the rows of version 5', async () => {
-      await layVersion(5)
-      const store = await on.open()
-      expect(await store.findRenewal('AA:BB')).toMatchObject({ names: ['*.lab.test'], failures: 1 })
-    })
-
-    it('give an older store its epoch once', async () => {
-      await layVersion(5)
-      const before = Date.now()
-      const epoch = await (await on.open()).epoch()
-      expect(epoch).toBeGreaterThanOrEqual(before)
-      expect(await (await on.open()).epoch()).toBe(epoch)
-    })
-
-    it.each(someVersions)('lead from version %i to the same tables as a fresh database has', async (version) => {
-      await layVersion(version)
+    it('give that store exactly the tables of a fresh one', async () => {
+      await layTables(OLDEST_SCHEMA)
       await on.open()
-      const migrated = await withKysely((db) => db.introspection.getTables())
-      const [{ epoch } = {}] = await on.sql('select epoch from store_identity')
-      for (const table of TABLES) await on.sql(`drop table ${table}`)
-      const later = await on.open()
-      expect(await later.epoch()).toBeGreaterThan(Number(epoch))
-      expect(await withKysely((db) => db.introspection.getTables())).toStrictEqual(migrated)
-      expect(migrated.map(({ name }) => name).sort()).toStrictEqual([...TABLES].sort())
+      const former = await shape()
+      const dropped = former.tables.map(({ name }) => name)
+      // Tables that refer to others go before them.
+      for (const table of ['deliveries', 'journal', 'runs', 'capabilities', 'exposures', ...dropped])
+        await on.sql(`drop table if exists ${table}`)
+      await on.open()
+      expect(await shape()).toStrictEqual(former)
     })
 
-    it('run once from the current version when two instances start at the same time', async () => {
-      await layVersion(1)
+    it('refuse a database of an earlier version, which was never released, and change nothing', async () => {
+      await layTables(OLDEST_SCHEMA - 1)
+      const before = await versions()
+      await expect(on.open()).rejects.toThrow(
+        `Its schema has version ${OLDEST_SCHEMA - 1}, and this Drawbridge upgrades versions from ${OLDEST_SCHEMA} on. ` +
+          'Nothing was changed. Start the last Drawbridge before this one once',
+      )
+      expect(await versions()).toStrictEqual(before)
+    })
+
+    it('run once from the former version when two instances start at the same time', async () => {
+      await layFormer()
       await Promise.all([migrateTo([...MIGRATIONS, addColour]), migrateTo([...MIGRATIONS, addColour])])
-      expect(await versions()).toStrictEqual([...everyVersion, MIGRATIONS.length + 1])
-      expect(await on.sql('select colour from plans')).toStrictEqual([{ colour: 'red' }])
+      expect(await versions()).toStrictEqual([...everyVersion, NEWEST_SCHEMA + 1])
+      expect(await on.sql('select distinct colour from plans')).toStrictEqual([{ colour: 'red' }])
     })
 
     it('that fail change nothing', async () => {
-      await layVersion(1)
+      await layTables(OLDEST_SCHEMA)
+      const before = await versions()
       const failing: Migration = async () => {
         throw new Error('no disk left')
       }
       await expect(migrateTo([...MIGRATIONS, addColour, failing])).rejects.toThrow('no disk left')
       await expect(on.sql('select colour from plans')).rejects.toThrow('colour')
+      expect(await versions()).toStrictEqual(before)
       await migrateTo([...MIGRATIONS, addColour])
     })
 
@@ -232,7 +141,7 @@ export function migrationSuite(on: Bench): void {
       await migrateTo([...MIGRATIONS, addColour])
       const refused = on.open()
       await expect(refused).rejects.toThrow(
-        `schema has version ${MIGRATIONS.length + 1}, and this Drawbridge knows versions up to ${MIGRATIONS.length}`,
+        `schema has version ${NEWEST_SCHEMA + 1}, and this Drawbridge knows versions up to ${NEWEST_SCHEMA}`,
       )
       await expect(refused).rejects.toThrow('run drawbridge restore with a backup that was made before the upgrade')
       expect(await on.sql('select colour from plans')).toStrictEqual([])
@@ -248,3 +157,13 @@ export function migrationSuite(on: Bench): void {
     expect(await after.findPlan(samplePlan().planId)).toStrictEqual(samplePlan())
   })
 }
+
+/** SQLite keeps the statements. It writes the same words in capitals, and columns that were added later after the others. */
+const SHAPE_ON_SQLITE = `select name, lower(sql) as sql from sqlite_master where sql is not null order by name`
+
+const SHAPE_ON_POSTGRES = `select conname::text as name, pg_get_constraintdef(oid) as sql from pg_constraint
+    where connamespace = 'public'::regnamespace
+  union select indexname::text, indexdef from pg_indexes where schemaname = 'public'
+  union select table_name || '.' || column_name, ordinal_position || ' ' || data_type || ' ' || is_nullable || ' ' || coalesce(column_default, '-')
+    from information_schema.columns where table_schema = 'public'
+  order by 1, 2`

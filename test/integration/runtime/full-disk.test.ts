@@ -60,6 +60,7 @@ test('doctor finds a full disk', async () => {
     store: {
       file: join(stateDir, 'drawbridge.db'),
       version: async () => 1,
+      oldest: 1,
       newest: 1,
       isUnverified: false,
       assertKey: () => undefined,

@@ -1,15 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { Kysely } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
-import { systemClock } from '../../../src/primitives/clock.ts'
 import { DUTIES, type DutyReport } from '../../../src/runs/duties.ts'
-import { sqliteEngine } from '../../../src/store/dialects/sqlite.ts'
-import { MIGRATIONS, migrate } from '../../../src/store/migrations.ts'
-import { openStore } from '../../../src/store/open.ts'
-import type { Schema } from '../../../src/store/schema.ts'
+import { NEWEST_SCHEMA, OLDEST_SCHEMA, openStore } from '../../../src/store/open.ts'
 import { entryFile, hasEntry } from '../../support/lab/entry-file.ts'
 import { applied, planned, planOf, removed, world } from '../../support/lab/exposure.ts'
 import { housekeeping } from '../../support/lab/housekeeping.ts'
@@ -185,6 +180,11 @@ describe('beside a store of another version', () => {
     database.close()
     return rows.map((row) => (row as { version: number }).version)
   }
+  const setVersion = (version: number) => {
+    const database = new Database(file)
+    database.prepare('update schema_versions set version = ?').run(version)
+    database.close()
+  }
   const COMMANDS = [
     ['backups', 'list'],
     ['audit', 'verify'],
@@ -205,22 +205,22 @@ describe('beside a store of another version', () => {
   test('no command makes one, brings an older one up to date, or reads a newer one', async () => {
     for (const told of await answers()) expect(told).toContain('Start the service once')
     expect(existsSync(file)).toBe(false)
-    const db = new Kysely<Schema>({ dialect: sqliteEngine(file, systemClock).dialect })
-    await migrate(db, sqliteEngine(file, systemClock), MIGRATIONS.slice(0, -1)).finally(() => db.destroy())
-    const older = versions()
+    await (await openStore({ kind: 'sqlite', file })).close()
+    setVersion(OLDEST_SCHEMA)
     for (const told of [...(await answers()), await answer(REBUILD)]) {
       expect(told).toContain(
-        `Its schema has version ${older.length}, and this Drawbridge needs version ${MIGRATIONS.length}`,
+        `Its schema has version ${OLDEST_SCHEMA}, and this Drawbridge needs version ${NEWEST_SCHEMA}`,
       )
       expect(told).toContain('Start the service of this version once to upgrade the store (drawbridge serve)')
     }
-    expect(versions()).toEqual(older)
-    await (await openStore({ kind: 'sqlite', file })).close()
-    const database = new Database(file)
-    database.prepare('insert into schema_versions values (999)').run()
-    database.close()
+    expect(versions()).toEqual([OLDEST_SCHEMA])
+    setVersion(OLDEST_SCHEMA - 1)
+    for (const told of [...(await answers()), await answer(REBUILD), await answer(['serve'])])
+      expect(told).toContain('Start the last Drawbridge before this one once')
+    expect(versions()).toEqual([OLDEST_SCHEMA - 1])
+    setVersion(999)
     for (const told of [...(await answers()), await answer(REBUILD), await answer(['serve'])])
       expect(told).toContain('Use the newer Drawbridge that wrote it, or go back')
-    expect(versions().at(-1)).toBe(999)
+    expect(versions()).toEqual([999])
   })
 })

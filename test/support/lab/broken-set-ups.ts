@@ -257,6 +257,18 @@ export const BROKEN: readonly Broken[] = [
     apply: /newer/,
   },
   {
+    name: 'the store is of a version that was never released',
+    start: async (config) => {
+      const file = join(config.stateDir, 'drawbridge.db')
+      await (await openStore({ kind: 'sqlite', file })).close()
+      const db = new Database(file)
+      db.prepare('UPDATE schema_versions SET version = 5').run()
+      db.close()
+    },
+    doctor: /too old to be upgraded/,
+    apply: /Start the last Drawbridge before this one once/,
+  },
+  {
     name: 'PostgreSQL does not answer',
     start: (config) => Object.assign(config, { store: 'postgres://drawbridge@127.0.0.1:9/drawbridge' }),
     doctor: /PostgreSQL/,

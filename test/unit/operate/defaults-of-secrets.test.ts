@@ -62,6 +62,7 @@ test.each([
   const store = {
     file: undefined,
     version: async () => 1,
+    oldest: 1,
     newest: 1,
     isUnverified: isUnverifiedRemote(url),
     assertKey: () => undefined,
