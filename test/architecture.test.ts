@@ -37,6 +37,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   runs: [
     'model',
     'primitives',
+    'plan/steps.ts',
     'audit/trail.ts',
     'store/ports',
     'dns/contract.ts',

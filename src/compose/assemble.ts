@@ -30,10 +30,12 @@ import { EdgePreparation } from '../runs/edge-preparation.ts'
 import type { EdgeStandings } from '../runs/edge-standings.ts'
 import { crashAt } from '../runs/engine/crash-points.ts'
 import { aloneOnDuty, sharedDuty } from '../runs/engine/duty.ts'
+import type { ResolveParts } from '../runs/engine/resolve.ts'
 import type { Publish, Runs } from '../runs/engine/runs.ts'
 import { housekeeping } from '../runs/housekeeping.ts'
 import { Reach } from '../runs/reach.ts'
 import { assertEquipped } from '../runs/steps/context.ts'
+import { stepsOfRepair } from '../runs/steps/subject.ts'
 import { type Claim, claimInstance, claimStateFolder } from '../runtime/instance.ts'
 import type { Log } from '../runtime/log.ts'
 import { ownAddress } from '../runtime/own-address.ts'
@@ -53,7 +55,7 @@ import { measuredInstances } from './measured-instances.ts'
 import { composeMonitor } from './monitor.ts'
 import { composeObserver, planSettings } from './observe.ts'
 import { operationSources } from './operation-sources.ts'
-import { composeConverge, composeRenewals, composeRuns, composeStepsToRepair, type RunParts, runParts } from './runs.ts'
+import { composeConverge, composeRenewals, composeRuns, type RunParts, runParts } from './runs.ts'
 import { ZoneClients } from './zone-clients.ts'
 
 /** The service, and the parts that the commands on this machine act with. */
@@ -63,7 +65,7 @@ export type Assembly = Service &
     readonly runs: Runs
     readonly converge: Converge
     readonly withdrawal: WithdrawParts['withdrawal']
-    readonly stepsToRepair: ReturnType<typeof composeStepsToRepair>
+    readonly stepsToRepair: ResolveParts['stepsToRepair']
     readonly hooks: readonly Hook[]
     readonly webhookReport: () => Promise<readonly WebhookReport[]>
     readonly instance: string
@@ -128,7 +130,7 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     trail,
     now,
   })
-  const stepsToRepair = composeStepsToRepair(config, store, parts)
+  const stepsToRepair = (plan: Plan) => stepsOfRepair(parts, plan)
   const exposer = new Exposer({
     settings,
     plans,

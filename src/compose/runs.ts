@@ -6,39 +6,27 @@ import { renewalAdvisor } from '../certificates/acme/renewal-info.ts'
 import type {
   CertificateInventory,
   CertificateIssuer,
-  ChallengeType,
   IssueProgress,
   OrderBudget,
   OrderSecrets,
 } from '../certificates/contract.ts'
-import { loadPair } from '../certificates/stock/pair.ts'
+import { loadChosenPair } from '../certificates/stock/pair.ts'
 import type { Config } from '../config/config.ts'
 import { namesToOrder } from '../config/zones.ts'
 import type { DnsReader, ZoneRecord } from '../dns/contract.ts'
 import { awaitPropagation, holdsExactly, readSets } from '../dns/read-back.ts'
-import { type Edge, EdgeFault, isFenced } from '../edge/contract.ts'
 import { formatEndpoint } from '../model/address.ts'
 import { Fault } from '../model/errors.ts'
-import type { Plan } from '../model/exposure.ts'
-import {
-  type HostFence,
-  type RunAction,
-  STEPS_TO_ACCEPT,
-  STEPS_TO_CONVERGE,
-  STEPS_TO_REMOVE,
-  STEPS_TO_RENEW,
-  type StepName,
-} from '../model/run.ts'
-import { stepsToApply, stepsToRepair } from '../plan/steps.ts'
 import type { Clock } from '../primitives/clock.ts'
 import { backupShelf } from '../runs/backup-shelf.ts'
 import { Converge, type ConvergeParts } from '../runs/converge.ts'
 import { EdgeStandings } from '../runs/edge-standings.ts'
 import type { CrashPoint } from '../runs/engine/crash-points.ts'
 import { EdgeLock } from '../runs/engine/edge-lock.ts'
-import { type Carried, Runs, type RunsParts } from '../runs/engine/runs.ts'
+import { Runs, type RunsParts } from '../runs/engine/runs.ts'
+import { raiseFences, showingStore } from '../runs/fences.ts'
 import { type RenewalParts, Renewals } from '../runs/renewals.ts'
-import type { RunSubject, StepParts } from '../runs/steps/context.ts'
+import type { StepParts } from '../runs/steps/context.ts'
 import { stepsFor } from '../runs/steps/steps.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Store } from '../store/ports/store.ts'
@@ -62,30 +50,18 @@ interface RunPartsSources {
   readonly clock: Clock
 }
 
-/** Who prepares the edge shows it the store: from then on it refuses what an earlier epoch of the store still sends. */
-const showing = (edge: Edge | undefined, store: Store): Edge | undefined =>
-  edge && {
-    ...edge,
-    prepare: async (signal) => {
-      const show = async () =>
-        edge.change({ items: [], floor: { store: await store.storeId(), epoch: await store.epoch() } })
-      // An edge whose nginx is broken takes it, too. One that has no folder yet takes it when it is prepared.
-      await show().catch((error: unknown) => {
-        if (isFenced(error)) throw error
-      })
-      await edge.prepare(signal)
-      await show()
-    },
-  }
-
 export function runParts(sources: RunPartsSources): RunParts {
   const { config, store, inventory, instance, crashPoint, edges, clients, clock } = sources
   const { servers, acme, stateDir } = config
   const edgeLock = new EdgeLock(store, instance, config.instances.takeOverSeconds * 1000, clock)
+  const edgeOf = (server: string) => {
+    const edge = edges.get(server)?.edge(edgeLock)
+    return edge && showingStore(edge, store)
+  }
   return {
-    primary: showing(edges.get(servers.primary)?.edge(edgeLock), store),
-    secondary:
-      servers.secondary === undefined ? undefined : showing(edges.get(servers.secondary)?.edge(edgeLock), store),
+    store,
+    primary: edgeOf(servers.primary),
+    secondary: servers.secondary === undefined ? undefined : edgeOf(servers.secondary),
     standings: new EdgeStandings(clock.now),
     placeOf: (server) => {
       const { address = '', ports } = edges.get(server)?.environment.edge ?? {}
@@ -109,7 +85,7 @@ export function runParts(sources: RunPartsSources): RunParts {
     },
     inventory,
     issuer: lazyIssuer(issuerOptions(sources)),
-    loadPair: (chosen) => loadPairFrom(inventory, chosen),
+    loadPair: (chosen) => loadChosenPair(inventory, chosen),
     challenge: acme.challenge,
     certificateNames: (zone, host) => namesToOrder(config.zones, zone, host),
     dnsResponder: (zone, provider) =>
@@ -119,7 +95,6 @@ export function runParts(sources: RunPartsSources): RunParts {
         ttl: config.zones.get(zone)?.ttl ?? 60,
         waitUntilServed: (record) => waitUntilServed(clients.readersOf(zone), record, clock),
       }),
-    findPlan: (planId) => store.findPlan(planId),
     crashPoint,
     clock,
   }
@@ -154,23 +129,6 @@ function logProgress(log: Log, { kind, detail }: IssueProgress): void {
   )
 }
 
-/**
- * Loads the chosen pair. A pair that was replaced during the run may have moved: the inventory finds it by fingerprint. One that only
- * edges have is known by its fingerprint alone.
- */
-const loadPairFrom = async (
-  inventory: CertificateInventory,
-  chosen: Parameters<StepParts['loadPair']>[0],
-): ReturnType<StepParts['loadPair']> => {
-  const { fingerprint, pairOnEdge } = chosen
-  if (pairOnEdge && !(await inventory.withFingerprint(fingerprint))) return undefined
-  return loadPair(chosen).catch(async (error: unknown) => {
-    const moved = await inventory.withFingerprint(chosen.fingerprint)
-    if (!moved) throw error
-    return loadPair(moved)
-  })
-}
-
 async function waitUntilServed(servers: readonly DnsReader[], record: ZoneRecord, clock: Clock): Promise<void> {
   const arrived = await awaitPropagation(servers, record, 'served', undefined, undefined, clock)
   if (!arrived.ok) throw new Fault(`The challenge is not served by ${arrived.lagging.join(', ')} yet.`)
@@ -190,69 +148,12 @@ function lazyIssuer(options: AcmeIssuerOptions): CertificateIssuer {
 }
 
 /** The engine of all runs. `steps` are the parts that the steps of each run act with. */
-export function composeRuns(steps: StepParts, { store, ...parts }: Omit<RunsParts, 'stepsFor' | 'raiseFences'>): Runs {
-  return new Runs({
+export const composeRuns = (steps: StepParts, parts: Omit<RunsParts, 'stepsFor' | 'raiseFences'>): Runs =>
+  new Runs({
     ...parts,
-    store,
     raiseFences: (fences) => raiseFences(steps, fences),
-    stepsFor: async (carried, guard) =>
-      stepsFor(steps, { ...(await subjectOf(store, steps.challenge, carried)), guard }),
+    stepsFor: (carried, guard) => stepsFor(steps, carried, guard),
   })
-}
-
-/** The Secondary decides nothing, so nobody waits for it to come back. An edge that cannot be written says so in its step. */
-async function raiseFences({ primary, secondary }: StepParts, fences: readonly HostFence[]): Promise<void> {
-  const items = fences.map((fence) => ({ host: fence.host, fence, expected: 'any', wanted: 'same' }) as const)
-  const raised = primary?.change({ items }).catch((error: unknown) => {
-    if (isFenced(error) || (error instanceof EdgeFault && error.kind === 'away')) throw error
-  })
-  await Promise.all([raised, secondary?.change({ items }).catch(() => undefined)])
-}
-
-/** What a run works on. Plans that were stored before schema version 9 have no steps: theirs follow from their changes. */
-async function subjectOf(
-  store: Store,
-  challenge: ChallengeType,
-  { plan, run, task }: Carried,
-): Promise<Omit<RunSubject, 'guard'>> {
-  const { tls } = plan.request
-  // The removal of a plan that once replaced another one has nothing to do with that other plan.
-  const replaces = run.action === 'update' ? plan.request.replaces : undefined
-  const ofPlan = plan.steps ?? stepsToApply(tls, plan.changes, challenge)
-  const [exposure, former, members] = await Promise.all([
-    store.findExposure(plan.host),
-    replaces === undefined ? undefined : store.findPlan(replaces),
-    run.action === 'renew' || run.action === 'converge' ? store.exposuresOf(run.runId) : [],
-  ])
-  return {
-    plan,
-    run,
-    task,
-    names: task.steps ?? FIXED_STEPS[run.action] ?? ofPlan,
-    receipt: exposure?.receipt,
-    former,
-    members: members.flatMap(({ host, planId, receipt }) => (receipt ? [{ host, planId, receipt }] : [])),
-  }
-}
-
-/** The steps of actions for which they do not depend on the plan. */
-const FIXED_STEPS: Partial<Record<RunAction, readonly StepName[]>> = {
-  remove: STEPS_TO_REMOVE,
-  accept: STEPS_TO_ACCEPT,
-  renew: STEPS_TO_RENEW,
-  converge: STEPS_TO_CONVERGE,
-}
-
-/** The steps of a repair: a certificate is ordered only if that of the host is gone and none in the folders covers it. */
-export const composeStepsToRepair =
-  ({ acme }: Config, store: Store, { inventory, clock }: Pick<RunParts, 'inventory' | 'clock'>) =>
-  async ({ host, request }: Plan): Promise<readonly StepName[]> => {
-    const used = (await store.findExposure(host))?.receipt?.certificate?.fingerprint
-    const present = used === undefined ? undefined : await inventory.withFingerprint(used)
-    const isThere = present !== undefined && present.notAfter.getTime() > clock.now()
-    const orders = request.tls && !isThere && !(await inventory.covering(host, clock.now()))
-    return stepsToRepair(request.tls, orders, acme.challenge)
-  }
 
 export const composeConverge = (
   parts: RunParts,

@@ -71,7 +71,7 @@ export interface ChangeOptions {
   /** How long the leases of the run are held for certain, in milliseconds. Without it, they do not end. */
   heldForMs?(): number
   /** Called at each of these moments. */
-  reached?(point: EdgePoint): void
+  onCrashPoint?(point: EdgePoint): void
   readonly signal?: AbortSignal | undefined
 }
 

@@ -151,7 +151,7 @@ export const FENCE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'a service shows its store to an edge before it works with it',
-    file: 'src/compose/runs.ts',
+    file: 'src/runs/fences.ts',
     from: 'edge.change({ items: [], floor: { store: await store.storeId(), epoch: await store.epoch() } })',
     to: 'Promise.resolve([])',
     breaks: 'The former store of a copy that has changed nothing yet could still act.',
@@ -160,7 +160,7 @@ export const FENCE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'a removal asks the edge before it takes the name',
-    file: 'src/runs/steps/context.ts',
+    file: 'src/runs/steps/steps.ts',
     from: "items: guard.fences.map((fence) => ({ host: fence.host, fence, expected: 'any', wanted: 'same' })),",
     to: 'items: [],',
     breaks: 'A former store would take the name of a host from DNS before the edge refuses it.',

@@ -30,8 +30,8 @@ export function convergeOn({ store, primary, secondary, now, ...world }: Converg
         ...{ members, removes: task.removes, removedPlans: task.removedPlans, guard },
         edge: (isPrimary ? primary : secondary).edge,
         entryFor: async (_edge, plan, certificate) => entryOf(plan, certificate),
-        findPlan: (planId) => store.findPlan(planId),
-        reached: () => undefined,
+        store,
+        onCrashPoint: () => undefined,
       }),
     ]
   }

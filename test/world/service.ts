@@ -1,7 +1,7 @@
 import { AuditTrail } from '../../src/audit/trail.ts'
 import { Admission } from '../../src/authorize/admission.ts'
 import type { CertificateInventory } from '../../src/certificates/contract.ts'
-import { composeConverge, composeRuns, composeStepsToRepair, runParts } from '../../src/compose/runs.ts'
+import { composeConverge, composeRuns, runParts } from '../../src/compose/runs.ts'
 import { ZoneClients } from '../../src/compose/zone-clients.ts'
 import type { Config } from '../../src/config/config.ts'
 import { Secret } from '../../src/config/secret.ts'
@@ -12,12 +12,13 @@ import type { Converge } from '../../src/runs/converge.ts'
 import { EdgePreparation } from '../../src/runs/edge-preparation.ts'
 import { sharedDuty } from '../../src/runs/engine/duty.ts'
 import type { RunResult } from '../../src/runs/engine/ending.ts'
-import { type Resolution, resolve } from '../../src/runs/engine/resolve.ts'
+import { type Resolution, type ResolveParts, resolve } from '../../src/runs/engine/resolve.ts'
 import type { Runs } from '../../src/runs/engine/runs.ts'
 import { housekeeping } from '../../src/runs/housekeeping.ts'
 import { startLoops } from '../../src/runs/loops.ts'
 import { Reach } from '../../src/runs/reach.ts'
 import { assertEquipped } from '../../src/runs/steps/context.ts'
+import { stepsOfRepair } from '../../src/runs/steps/subject.ts'
 import { createLog } from '../../src/runtime/log.ts'
 import { type Store, StoreUnavailable } from '../../src/store/ports/store.ts'
 import { Exposer } from '../../src/usecases/exposer.ts'
@@ -107,7 +108,7 @@ export class Service {
   readonly #converge: Converge
   readonly #housekeeping: ReturnType<typeof housekeeping>
   readonly #trail: AuditTrail
-  readonly #stepsToRepair: ReturnType<typeof composeStepsToRepair>
+  readonly #stepsToRepair: ResolveParts['stepsToRepair']
 
   constructor(process: Process, { stateDir, store: shared, edges, nameServer }: Surroundings) {
     const { clock, name: instance } = process
@@ -135,7 +136,7 @@ export class Service {
     this.#store = store
     this.#runs = runs
     this.#trail = trail
-    this.#stepsToRepair = composeStepsToRepair(config, store, parts)
+    this.#stepsToRepair = (plan) => stepsOfRepair(parts, plan)
     this.#converge = composeConverge(parts, { ...common, runs })
     this.#exposer = new Exposer({
       ...{ settings: SETTINGS, plans, store, trail, admission: ADMISSION, runs, instance, clock, renewals: undefined },

@@ -1,5 +1,6 @@
 import type { X509Certificate } from 'node:crypto'
-import { type InstalledCertificate, IssueFault, type PemPair } from '../contract.ts'
+import type { ChosenCertificate } from '../../model/receipt.ts'
+import { type CertificateInventory, type InstalledCertificate, IssueFault, type PemPair } from '../contract.ts'
 import {
   keyDigest,
   type PemTexts,
@@ -43,6 +44,23 @@ export async function loadPair(
   const key = inFile(keyFile, () => keys.find((text) => keyDigest(text) === wanted))
   if (!key) throw unusable(keyFile, `does not have the key of the certificate in ${certificateFile}`)
   return { certificatePem: pemOf(certificates), keyPem: pemOf([key]), fingerprint }
+}
+
+/**
+ * Loads the pair that a run has chosen. A pair that was replaced during the run may have moved: the inventory finds it by its
+ * fingerprint. Undefined for a pair that only edges have.
+ */
+export async function loadChosenPair(
+  inventory: Pick<CertificateInventory, 'withFingerprint'>,
+  chosen: Pick<ChosenCertificate, 'fingerprint' | 'certificateFile' | 'keyFile' | 'pairOnEdge'>,
+): Promise<PemPair | undefined> {
+  const { fingerprint, pairOnEdge } = chosen
+  if (pairOnEdge && !(await inventory.withFingerprint(fingerprint))) return undefined
+  return loadPair(chosen).catch(async (error: unknown) => {
+    const moved = await inventory.withFingerprint(fingerprint)
+    if (!moved) throw error
+    return loadPair(moved)
+  })
 }
 
 const readTexts = (file: string): Promise<PemTexts> =>

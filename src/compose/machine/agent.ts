@@ -45,7 +45,7 @@ export function composeAgent(config: EdgeAgentConfig, log: Log): RunningAgent {
       log.error({ event: 'edge_change_failed', err: error }, 'A change failed for a reason that is not known.'),
     onIgnoredFence: ignoredFence(server, log),
     onForgottenRuns: forgottenRuns(server, log),
-    reached: (point) => crashPoint(`agent change ${point}`),
+    onCrashPoint: (point) => crashPoint(`agent change ${point}`),
   })
   return {
     server,

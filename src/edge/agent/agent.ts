@@ -43,7 +43,7 @@ type Plain<T> = T extends readonly (infer Item)[]
 export interface Agent {
   readonly server: string
   readonly handlers: Handlers
-  readonly change: (asked: Asked<'change'>, reached: (point: EdgePoint) => void) => Promise<WireVerdict>
+  readonly change: (asked: Asked<'change'>, onCrashPoint: (point: EdgePoint) => void) => Promise<WireVerdict>
   readonly prepare: () => Promise<void>
 }
 
@@ -67,7 +67,7 @@ interface AgentParts {
   /** Its certificate. Undefined where it does not listen for other machines. */
   readonly identity?: Pick<AgentIdentity, 'prepareKey' | 'install'> | undefined
   /** Called at each moment of a change, for tests that end the process there. */
-  readonly reached?: (point: EdgePoint) => void
+  readonly onCrashPoint?: (point: EdgePoint) => void
 }
 
 /** Owns one nginx, and does for it what services ask. It trusts none of them: see Acceptance. */
@@ -90,12 +90,12 @@ export function edgeAgent(parts: AgentParts): Agent {
   return {
     server: settings.server,
     prepare: () => preparation.done(),
-    change: async (asked, reached) => {
+    change: async (asked, onCrashPoint) => {
       if ('withdraw' in asked) return asked.withdraw ? changes.withdraw(asked.id) : changes.verdictOf(asked.id)
       await preparation.tried()
       return changes.carryOut(asked, (point) => {
-        parts.reached?.(point)
-        reached(point)
+        parts.onCrashPoint?.(point)
+        onCrashPoint(point)
       })
     },
     handlers: {

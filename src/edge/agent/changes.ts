@@ -31,10 +31,10 @@ export class Changes {
     this.#parts = parts
   }
 
-  carryOut(change: WireChange, reached: (point: EdgePoint) => void): Promise<WireVerdict> {
+  carryOut(change: WireChange, onCrashPoint: (point: EdgePoint) => void): Promise<WireVerdict> {
     const known = this.#known.get(change.id)
     if (known) return known
-    const verdict = this.#carryOut(change, reached).then(
+    const verdict = this.#carryOut(change, onCrashPoint).then(
       (hosts): WireVerdict => ({ state: 'done', hosts }),
       (error: unknown): WireVerdict => this.#refusal(error),
     )
@@ -60,7 +60,7 @@ export class Changes {
     return verdict === WITHDRAWN ? { state: 'unknown' } : verdict
   }
 
-  async #carryOut(change: WireChange, reached: (point: EdgePoint) => void): Promise<DoneHosts> {
+  async #carryOut(change: WireChange, onCrashPoint: (point: EdgePoint) => void): Promise<DoneHosts> {
     const { id, items, run, settles, floor, heldForMs } = change
     const { edge, acceptance, clock } = this.#parts
     const endsAt = clock.monotonic() + (heldForMs ?? Number.POSITIVE_INFINITY)
@@ -72,7 +72,7 @@ export class Changes {
         if (this.#withdrawn.get(id)) throw GIVEN_UP
         if (clock.monotonic() >= endsAt) throw new Late()
       },
-      reached,
+      onCrashPoint,
     })
     return verdicts.map((one) =>
       one.state === 'serving'

@@ -210,7 +210,7 @@ export class GenerationEngine {
   #ready(proposed: readonly Proposed[], turn: Turn): Proposed[] {
     turn.assertHeld()
     return passing(proposed, ({ member: { work } }) => {
-      work.options.reached?.('before-swap')
+      work.options.onCrashPoint?.('before-swap')
       work.options.assertHeld?.()
       this.#parts.fences.claim(fencesOf(work)).assertNewest()
     })
@@ -424,7 +424,7 @@ const notPrepared = (server: string, reason = 'It has not been tried yet.'): Edg
   new EdgeFault('unavailable', `Edge ${server} is not prepared: ${reason}`)
 
 const reach = (proposed: readonly Proposed[], point: EdgePoint): void => {
-  for (const { member } of proposed) member.work.options.reached?.(point)
+  for (const { member } of proposed) member.work.options.onCrashPoint?.(point)
 }
 
 const generationAt = (folder: string, number: number): Pick<Staged, 'number' | 'folder'> => ({

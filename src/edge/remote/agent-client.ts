@@ -140,7 +140,7 @@ export class AgentClient {
   }
 
   /** Resolves with the verdict. Rejects with NoAnswer if the connection ended before it. */
-  async change(change: Asked<'change'>, reached: (line: WireChangeLine) => void): Promise<WireVerdict> {
+  async change(change: Asked<'change'>, onLine: (line: WireChangeLine) => void): Promise<WireVerdict> {
     await this.describe()
     return this.#send('change', change, undefined, async (body) => {
       let rest = ''
@@ -154,7 +154,7 @@ export class AgentClient {
           const line = this.#parsed(text)
           if (!changeLines.Check(line)) throw this.#unintelligible('change')
           if ('verdict' in line) return line.verdict
-          reached(line)
+          onLine(line)
         }
       }
       throw new NoAnswer('away', `The agent of edge ${this.server} ended the connection before it gave a verdict.`)

@@ -83,7 +83,7 @@ async function sendOnce(
   }
   try {
     return await client.change(change, (line) => {
-      if ('point' in line) options.reached?.(line.point)
+      if ('point' in line) options.onCrashPoint?.(line.point)
     })
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error

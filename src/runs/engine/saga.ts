@@ -10,7 +10,7 @@ import type { CrashPoint } from './crash-points.ts'
 import { type Journal, type NewEntry, untilStored } from './journal.ts'
 import { LeaseLost } from './lease.ts'
 import type { StepLimit } from './limits.ts'
-import { type Step, StepFault, type StepReport } from './step.ts'
+import { type EarlyStart, type Step, StepFault, type StepReport } from './step.ts'
 
 export type SagaOutcome =
   | { readonly kind: 'succeeded'; readonly steps: readonly StepReport[] }
@@ -154,6 +154,7 @@ export class Saga {
     at('before-intent')
     await this.#intend(step, 'intent', before)
     at('after-intent')
+    earlyStart(step, next)?.begin(afters)
     const after = await step.do(before, afters, (image, detail) =>
       this.#journal.write(step.name, 'intent', image, detail),
     )
@@ -180,6 +181,8 @@ export class Saga {
     await step.undo(before, this.#journal.afters(), (image, detail) =>
       this.#journal.write(step.name, 'undo_intent', image, detail),
     )
+    const { steps } = this.#parts
+    await earlyStart(step, steps[steps.indexOf(step) + 1])?.abandon?.()
     at('after-undo')
     await this.#note(step, 'undone')
     at('after-undone')
@@ -251,6 +254,10 @@ const isByStore = (fault: unknown): boolean =>
   fault instanceof StoreUnavailable || (fault instanceof Error && fault.cause !== undefined && isByStore(fault.cause))
 
 const FOR_RECOVERY = [StaleFence, LeaseLost, Undecided, Overdue]
+
+/** How the next step starts beside this one. Undefined if it waits for the end of this one. */
+const earlyStart = (step: Step, next: Step | undefined): EarlyStart | undefined =>
+  next?.early?.beside === step.name ? next.early : undefined
 
 /** Undefined if `before` fails. The step then reports that fault itself when it runs. */
 const intentOf = (step: Step, afters: Afters): Promise<NewEntry | undefined> =>

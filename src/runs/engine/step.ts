@@ -22,6 +22,17 @@ export interface Step<Name extends StepName = StepName, Before = unknown> {
   undo(before: Before, afters: Afters, note: Note<Before>): Promise<void>
   /** When this step is done the verdict is in: from then on the run only goes forward. */
   readonly decides?: boolean
+  readonly early?: EarlyStart
+}
+
+/** How a step starts while the step before it works. It changes nothing that callers see. */
+export interface EarlyStart {
+  /** The step beside which it may start. The engine starts it there only if that step comes directly before. */
+  readonly beside: StepName
+  /** Starts and does not wait. The step's `do` uses what was started. Must not throw. */
+  begin(afters: Afters): void
+  /** Called when the step before is undone: removes what was started, or what a crash left of it. Repeatable. */
+  abandon?(): Promise<void>
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Edge } from '../../edge/contract.ts'
 import type { ChosenCertificate } from '../../model/receipt.ts'
 import type { BackupShelf } from '../backup-shelf.ts'
-import type { Step } from '../engine/step.ts'
+import type { EarlyStart, Step } from '../engine/step.ts'
 import { editedSince, hostOn } from './listed-host.ts'
 
 interface BackupParts {
@@ -17,10 +17,7 @@ interface BackupParts {
 }
 
 export interface BackupStep extends Step<'backup', null> {
-  /** Starts to keep the entry before the step runs, in parallel with earlier steps. */
-  begin(): void
-  /** Removes a backup that was started, unless the step took it over. */
-  abandon(): Promise<void>
+  readonly early: Required<EarlyStart>
 }
 
 /**
@@ -60,14 +57,17 @@ export function backupStep({ runId, host, edge, assertSound, shelf, certificate,
     },
     // Undone last: by now every host is as it was. A backup that cannot be removed does not block the host.
     undo: () => shelf.discard(runId).catch(() => undefined),
-    begin() {
-      ahead = keep()
-      // The step that takes it over handles the rejection.
-      ahead.catch(() => undefined)
-    },
-    async abandon() {
-      if (!ahead) return shelf.tidy(runId)
-      await discardWritten(ahead)
+    early: {
+      beside: 'check',
+      begin: () => {
+        ahead = keep()
+        // `do` handles the rejection.
+        ahead.catch(() => undefined)
+      },
+      abandon: async () => {
+        if (!ahead) return shelf.tidy(runId)
+        await discardWritten(ahead)
+      },
     },
   }
 }

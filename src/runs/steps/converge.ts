@@ -1,10 +1,10 @@
 import type { Edge, EdgePoint, ListedHost } from '../../edge/contract.ts'
-import type { Plan } from '../../model/exposure.ts'
 import type { RunGuard } from '../../model/run.ts'
+import type { PlanStore } from '../../store/ports/plans.ts'
 import type { Step } from '../engine/step.ts'
 import type { StepContext } from './context.ts'
 import { fenceOf, guardOf } from './proxy.ts'
-import type { Member } from './renew.ts'
+import type { Member } from './subject.ts'
 
 interface ConvergeParts {
   readonly edge: Edge
@@ -14,9 +14,9 @@ interface ConvergeParts {
   /** The plans of their entries. Undefined: whatever stands there. */
   readonly removedPlans: Readonly<Record<string, string>> | undefined
   readonly guard: RunGuard
-  readonly findPlan: (planId: string) => Promise<Plan | undefined>
+  readonly store: Pick<PlanStore, 'findPlan'>
   readonly entryFor: StepContext['entryFor']
-  readonly reached: (point: EdgePoint) => void
+  readonly onCrashPoint: (point: EdgePoint) => void
 }
 
 /**
@@ -25,11 +25,11 @@ interface ConvergeParts {
  * is done again.
  */
 export function convergeStep(parts: ConvergeParts): Step<'proxy', null> {
-  const { edge, members, removes, removedPlans, guard, findPlan, entryFor, reached } = parts
+  const { edge, members, removes, removedPlans, guard, store, entryFor, onCrashPoint } = parts
   const removed = (exposed: ReadonlySet<string>) =>
     guard.fences.map(({ host }) => host).filter((host) => !exposed.has(host) && (removes?.includes(host) ?? true))
   const wishOf = async ({ host, planId, receipt }: Member) => {
-    const plan = await findPlan(planId)
+    const plan = await store.findPlan(planId)
     // Without its secret nobody can tell whether the edge serves it.
     if (plan?.proof === undefined) return []
     const wanted = await entryFor(edge, plan, plan.request.tls ? receipt.certificate : undefined)
@@ -59,7 +59,7 @@ export function convergeStep(parts: ConvergeParts): Step<'proxy', null> {
       if (items.length === 0) return { generation: 0 }
       const verdicts = await edge.change(
         { run: guard.run, items },
-        { ...guardOf(guard), reached, signal: guard.signal },
+        { ...guardOf(guard), onCrashPoint, signal: guard.signal },
       )
       // An edit is drift, and no reason to leave the other hosts out of step.
       for (const verdict of verdicts)

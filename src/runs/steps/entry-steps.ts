@@ -1,15 +1,15 @@
 import { type Edge, EdgeFault, type ListedHost } from '../../edge/contract.ts'
 import type { Plan } from '../../model/exposure.ts'
 import { type Step, StepFault } from '../engine/step.ts'
-import type { StepContext } from './context.ts'
+import type { HostContext } from './context.ts'
 import { editedSince, hostOn } from './listed-host.ts'
 import { type ProxyStep, type ProxyTarget, proxyStep, type Wish } from './proxy.ts'
 
 /** Whether the entry is written without TLS first, because the certificate is ordered through it. */
-export const servesPlainFirst = ({ names }: StepContext): boolean => names.includes('proxy-tls')
+const servesPlainFirst = ({ steps }: HostContext): boolean => steps.includes('proxy-tls')
 
 /** Makes the edges serve a host that they do not serve yet. */
-export function serveStep(context: StepContext): Step {
+export function serveStep(context: HostContext): Step {
   const { plan, proxy, primary } = context
   const { host } = plan
   const { adopt } = plan.request
@@ -34,7 +34,7 @@ export function serveStep(context: StepContext): Step {
 }
 
 /** A site that cannot be taken out now could be when the plan was made. */
-function adopting({ plan }: StepContext, step: Step): Step {
+function adopting({ plan }: HostContext, step: Step): Step {
   if (!plan.request.adopt) return step
   return {
     ...step,
@@ -48,7 +48,7 @@ function adopting({ plan }: StepContext, step: Step): Step {
 }
 
 /** http-01: adds TLS to a host that is served without it. */
-export function secureStep({ plan, proxy, entryFor }: StepContext): Step {
+export function secureStep({ plan, proxy, entryFor }: HostContext): Step {
   return proxyStep(proxy, {
     name: 'proxy-tls',
     hosts: [plan.host],
@@ -66,7 +66,7 @@ export function secureStep({ plan, proxy, entryFor }: StepContext): Step {
 }
 
 /** Changes the entry of a host that the edges serve, in one reload: every request meets the former entry or the new one. */
-export function changeStep({ plan, former, proxy, primary, entryFor }: StepContext): Step {
+export function changeStep({ plan, former, proxy, primary, entryFor }: HostContext): Step {
   const { host, planId } = plan
   return proxyStep(proxy, {
     name: 'proxy',
@@ -85,7 +85,7 @@ export function changeStep({ plan, former, proxy, primary, entryFor }: StepConte
 }
 
 /** Removes the entry of the host from the edges. */
-export function takeAwayStep({ plan, proxy, primary }: StepContext): Step {
+export function takeAwayStep({ plan, proxy, primary }: HostContext): Step {
   const { host, planId } = plan
   const takeAway = proxyStep(proxy, {
     name: 'proxy',
@@ -102,7 +102,7 @@ export function takeAwayStep({ plan, proxy, primary }: StepContext): Step {
 }
 
 /** Writes the entry of an applied host again. What stood there is put back if the repair fails. */
-export function repairStep(context: StepContext): ProxyStep {
+export function repairStep(context: HostContext): ProxyStep {
   const { plan, task, receipt, proxy } = context
   const { host } = plan
   const repair = proxyStep(proxy, {
@@ -125,7 +125,7 @@ export function repairStep(context: StepContext): ProxyStep {
 }
 
 /** Refuses to repair what somebody edited on the Secondary. An entry of another plan there is not an edit: it is behind. */
-async function assertUneditedOnSecondary({ parts, plan }: StepContext): Promise<void> {
+async function assertUneditedOnSecondary({ parts, plan }: HostContext): Promise<void> {
   const { secondary, standings } = parts
   if (!secondary || standings.unfit(secondary.server)) return
   const { entry, drift } = await hostOn(secondary, plan.host)
@@ -138,7 +138,7 @@ async function assertUneditedOnSecondary({ parts, plan }: StepContext): Promise<
 }
 
 /** Moves the entry of a host, as it stands, out of our folder. nginx goes on serving it. */
-export function releaseStep({ plan, primary, proxy, task }: StepContext): ProxyStep {
+export function releaseStep({ plan, primary, proxy, task }: HostContext): ProxyStep {
   const { host } = plan
   const target: ProxyTarget = {
     name: 'proxy',

@@ -13,7 +13,7 @@ export interface ProxyParts {
   /** What every change of the run shows to an edge. */
   readonly guard: RunGuard
   /** Called at each moment of a change of the Primary. */
-  readonly reached: (point: EdgePoint) => void
+  readonly onCrashPoint: (point: EdgePoint) => void
   /** How the Secondary is asked after a change. Undefined where it serves nothing after it. */
   readonly judgeSecondary: ((edge: Edge, afters: Afters) => Promise<SecondaryReport>) | undefined
 }
@@ -49,14 +49,14 @@ export type ProxyStep = Step<ProxyTarget['name'], ProxyImage>
  * names the run alone.
  */
 export function proxyStep(parts: ProxyParts, target: ProxyTarget): ProxyStep {
-  const { primary, secondary, guard, reached, judgeSecondary } = parts
+  const { primary, secondary, guard, onCrashPoint, judgeSecondary } = parts
   const fenced = (wishes: readonly Wish[]): ChangeItem[] =>
     wishes.map((wish) => ({ ...wish, fence: fenceOf(guard.fences, wish.host) }))
 
   const place = async (
     edge: Edge,
     afters: Afters,
-    options: { reached?: (point: EdgePoint) => void; signal?: AbortSignal },
+    options: { onCrashPoint?: (point: EdgePoint) => void; signal?: AbortSignal },
   ) => {
     const items = fenced(await target.wishes(edge, afters))
     const verdicts =
@@ -82,7 +82,7 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): ProxyStep {
     name: target.name,
     before: async () => ({ run: guard.run.run }),
     async do(_before, afters) {
-      const verdicts = await place(primary, afters, { reached, signal: guard.signal }).catch(tellUntouched)
+      const verdicts = await place(primary, afters, { onCrashPoint, signal: guard.signal }).catch(tellUntouched)
       secondary?.begin(
         (edge, ended) => place(edge, afters, { signal: AbortSignal.any([ended, guard.signal]) }),
         judgeSecondary && ((edge) => judgeSecondary(edge, afters)),

@@ -1,17 +1,11 @@
 import type { ChallengeType, InstalledCertificate } from '../../certificates/contract.ts'
 import type { Edge, Handshake } from '../../edge/contract.ts'
-import { type ChosenCertificate, coversHost, type Receipt } from '../../model/receipt.ts'
+import { type ChosenCertificate, coversHost } from '../../model/receipt.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import { poll } from '../../primitives/retry.ts'
 import type { ProxyTarget } from './proxy.ts'
+import type { Member } from './subject.ts'
 import type { EdgeJudge } from './verify.ts'
-
-/** A host whose certificate is replaced. */
-export interface Member {
-  readonly host: string
-  readonly planId: string
-  readonly receipt: Receipt
-}
 
 /**
  * Whether a certificate that covers the host should replace the one in use: it is newer, or lasts longer, or was issued in its

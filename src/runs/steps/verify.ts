@@ -14,8 +14,6 @@ export interface VerifyParts {
   /** What the run did on the Secondary. */
   readonly secondary: SecondaryWork | undefined
   readonly judge: EdgeJudge
-  /** The Primary's answer, if it was asked after its reload. */
-  readonly first: () => Promise<EdgeVerdict> | undefined
   readonly readBack: (records: readonly ZoneRecord[]) => Promise<Held>
   readonly clock: Clock
 }
@@ -49,7 +47,8 @@ const PAUSE_MS = 150
 
 /** The verdict: DNS serves the plan's records and the Primary serves the host. The Secondary is reported and never decides. */
 export function verifyStep(records: readonly ZoneRecord[], parts: VerifyParts): Step<'verify', null> {
-  const { primary, secondary, judge, first, readBack, clock } = parts
+  const { primary, secondary, judge, readBack, clock } = parts
+  let asked: Promise<EdgeVerdict> | undefined
   return {
     name: 'verify',
     decides: true,
@@ -57,7 +56,7 @@ export function verifyStep(records: readonly ZoneRecord[], parts: VerifyParts): 
     async do(_before, afters) {
       const [held, verdict] = await Promise.all([
         readBack(records),
-        confirmed((attempt) => (attempt === 1 ? first() : undefined) ?? judge(primary, afters), clock),
+        confirmed((attempt) => (attempt === 1 ? asked : undefined) ?? judge(primary, afters), clock),
       ])
       if (held !== 'yes') throw new StepFault(`The DNS server does not serve the records of this plan (${held}).`)
       if (!verdict.ok) throw new StepFault(verdict.detail)
@@ -65,6 +64,15 @@ export function verifyStep(records: readonly ZoneRecord[], parts: VerifyParts): 
       return { primary: verdict, secondary: secondary && other ? secondary.verdict(other) : null }
     },
     undo: async () => undefined,
+    // The edge's answer does not depend on DNS, so the edge is asked while the records are written.
+    early: {
+      beside: 'dns',
+      begin: (afters) => {
+        asked = judge(primary, afters)
+        // `do` handles the rejection.
+        asked.catch(() => undefined)
+      },
+    },
   }
 }
 

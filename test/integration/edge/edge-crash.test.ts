@@ -83,19 +83,21 @@ let fence = 0
 async function change(
   on: Edge,
   { host, wanted, takesOver, run }: Made,
-  reached?: (point: string) => void,
+  onCrashPoint?: (point: string) => void,
 ): Promise<void> {
   fence += 1
   const former = numberOf()
   await changeHost(on, host, wanted(), {
     ...{ fence: { host, epoch: 1, number: fence }, takesOver },
     ...(run !== undefined && { run }),
-    ...(reached && { reached }),
+    ...(onCrashPoint && { onCrashPoint }),
   })
   if (numberOf() !== former) await until('the keys of old generations are removed', () => !hasOldKeys(former))
 }
 
 const numberOf = (): number => new PresentGeneration(edgeAt.folder).number ?? 0
+
+const KEY_FOLDERS = SHARD_FOLDERS.filter((kind) => kind.startsWith('tls/keys-'))
 
 /** An engine removes them when it has answered. One that is dead in the test must not do it in what was put back. */
 const hasOldKeys = (former: number): boolean =>
@@ -103,7 +105,7 @@ const hasOldKeys = (former: number): boolean =>
     (name) =>
       Number(name) < numberOf() &&
       Number(name) !== former &&
-      existsSync(join(edgeAt.folder, 'generations', name, 'tls/keys-1')),
+      KEY_FOLDERS.some((keys) => existsSync(join(edgeAt.folder, 'generations', name, keys))),
   )
 
 const below = (folder: string): string[] => (existsSync(folder) ? listing(folder) : [])
@@ -163,8 +165,8 @@ describe.each(Object.entries(CHANGES).filter(isWalked))('killed in %s', (_name, 
     if (before) await change(edge, before)
     const first = world()
     isLoading = !fails
-    const making = (reached: (moment: string) => void) =>
-      change(edge, made, reached).catch((error: unknown) => {
+    const making = (onCrashPoint: (moment: string) => void) =>
+      change(edge, made, onCrashPoint).catch((error: unknown) => {
         if (!fails) throw error
       })
     images = await crashImages(prefix, join(folder.path, 'images'), making, isChosen)

@@ -292,9 +292,9 @@ async function stepFor(removes: readonly string[], removedPlans?: Readonly<Recor
   }
   const step = convergeStep({
     ...{ edge: secondary.edge, members: [], removes, removedPlans, guard },
-    findPlan: async () => undefined,
+    store: { findPlan: async () => undefined },
     entryFor: () => Promise.reject(new Error('Nothing is written here.')),
-    reached: () => undefined,
+    onCrashPoint: () => undefined,
   })
   await step.do(null, {}, async () => undefined)
 }

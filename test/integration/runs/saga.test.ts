@@ -16,7 +16,7 @@ import {
   type SagaParts,
   Undecided,
 } from '../../../src/runs/engine/saga.ts'
-import { StepFault } from '../../../src/runs/engine/step.ts'
+import { type Step, StepFault } from '../../../src/runs/engine/step.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { StaleFence } from '../../../src/store/ports/runs.ts'
 import { type Store, StoreUnavailable } from '../../../src/store/ports/store.ts'
@@ -377,4 +377,22 @@ test('the end of a step and the intent of the next step are written in one trans
     ['dns done', 'proxy intent'],
     ['proxy done'],
   ])
+})
+
+test.each([
+  ['starts with it', {}, 'succeeded', ['begun', 'check', 'backup', 'certificate', 'proxy', 'dns', 'verify']],
+  ['is abandoned when that one is undone', { fails: 0 }, 'rolled_back', ['begun', 'check', 'abandoned']],
+] as const)('a step that may start beside the one before %s', async (_, faults, kind, order) => {
+  const { runId } = await newRun(store, 'apply')
+  const world = new FakeWorld(STEPS.apply, faults)
+  const told: string[] = []
+  world.beforeEffect = async (step) => void told.push(step)
+  const steps = world.steps(STEPS.apply).map((step): Step => {
+    if (step.name !== 'backup') return step
+    const early = { begin: () => void told.push('begun'), abandon: async () => void told.push('abandoned') }
+    return { ...step, early: { beside: 'check', ...early } }
+  })
+  world.steps = () => steps
+  expect(await runProcess({ action: 'apply', world, runId })).toMatchObject({ kind })
+  expect(told).toEqual(order)
 })

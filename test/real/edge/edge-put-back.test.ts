@@ -40,7 +40,7 @@ function stepTo(wanted: Entry | 'absent', mend = false) {
         signal: new AbortController().signal,
         leftMs: 60_000,
       },
-      reached: () => undefined,
+      onCrashPoint: () => undefined,
       judgeSecondary: undefined,
     },
     target,

@@ -101,7 +101,7 @@ export async function placeSite(edge: Pick<Edge, 'change' | 'certificate'>, site
 
 /** Does something when the change is at this point. */
 export const whenAt = (point: EdgePoint, work: () => unknown): ChangeOptions => ({
-  reached: (reached) => {
+  onCrashPoint: (reached) => {
     if (reached === point) work()
   },
 })

@@ -25,7 +25,7 @@ test('a backup begun ahead of a check that fails is taken away only when it is w
     certificate: undefined,
     isIntact: true,
   })
-  step.begin()
-  await step.abandon()
+  step.early.begin({})
+  await step.early.abandon()
   expect(done).toEqual(['kept', 'discarded'])
 })

@@ -27,7 +27,7 @@ function step(more: Partial<ProxyTarget> = {}, guard = GUARD) {
     ...more,
   }
   const stepOf = (by: RunGuard) => {
-    const parts = { primary: edge.edge, secondary: undefined, guard: by, reached: () => undefined }
+    const parts = { primary: edge.edge, secondary: undefined, guard: by, onCrashPoint: () => undefined }
     return proxyStep({ ...parts, judgeSecondary: undefined }, target)
   }
   const { do: act, undo } = stepOf(guard)
