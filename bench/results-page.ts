@@ -1,4 +1,4 @@
-import { markdownTable, type PartResult } from './table.ts'
+import { type PartResult, pageTable } from './table.ts'
 
 /** The text of docs/benchmarks.md. */
 export function resultsPage(results: readonly PartResult[], versions: readonly string[], at: Date): string {
@@ -18,6 +18,8 @@ processors. Hosts that are only there to be many are written into the store, the
 checks every host every 30 s while the others are measured. "Bare" is nginx without Drawbridge: \`nginx -t\`, then HUP until the
 old workers take no more connections. A target is judged by the p50 of its row.
 
-${markdownTable(results)}
+\`\`\`
+${pageTable(results)}
+\`\`\`
 `
 }

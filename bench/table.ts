@@ -61,29 +61,38 @@ export function plainTable(results: readonly PartResult[]): string {
   return lines.map((cells) => padded(cells).join('  ').trimEnd()).join('\n')
 }
 
+/** What the page has of a line. Its rows stand below titles, because the lines of a document are short. */
 const PAGE_HEAD = ['measure', 'p50', 'p90', 'target', 'met']
 
-/** Parts, and what several measures are about, stand on lines of their own, because the lines of a document are short. */
-export function markdownTable(results: readonly PartResult[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
-  const lines = results.flatMap((result) => [
-    titled(`**${result.part}**`),
-    ...underTitles(linesOf({ ...result, rows: result.rows.filter(({ isDetail }) => !isDetail) })),
-  ])
-  return [line(PAGE_HEAD), line(PAGE_HEAD.map(() => '---')), ...lines.map(line)].join('\n')
+/** The table of the page: without details, samples and extremes. `10 hosts: one apply` stands as `one apply` below the title `10 hosts`. */
+export function pageTable(results: readonly PartResult[]): string {
+  const lines = [
+    PAGE_HEAD,
+    ...results.flatMap((result) => [
+      [result.part],
+      ...underTitles(linesOf({ ...result, rows: result.rows.filter(({ isDetail }) => !isDetail) })),
+    ]),
+  ]
+  const width = (column: number) =>
+    Math.max(...lines.map((cells) => (cells.length > 1 ? (cells[column]?.length ?? 0) : 0)))
+  const widths = PAGE_HEAD.map((_, column) => width(column))
+  return lines
+    .map((cells) =>
+      cells
+        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
 }
 
-const titled = (title: string): string[] => [title, ...PAGE_HEAD.slice(1).fill('')]
-
-/** `10 hosts: one apply` becomes `one apply` below the title `10 hosts`. */
 function underTitles(lines: readonly string[][]): string[][] {
   let title = ''
   return lines.flatMap(([measure = '', p50 = '', p90 = '', , , target = '', met = '']) => {
     const [, about = '', rest = measure] = /^(.+?(?<! )): (.+)$/.exec(measure) ?? []
-    const cells = [rest, p50, p90, target, met]
     const isNew = about !== title && about !== ''
     title = about
-    return isNew ? [titled(`*${about}*`), cells] : [cells]
+    return [...(isNew ? [[`  ${about}`]] : []), [`${about === '' ? '  ' : '    '}${rest}`, p50, p90, target, met]]
   })
 }
 

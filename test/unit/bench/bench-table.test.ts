@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { resultsPage } from '../../../bench/results-page.ts'
-import { detail, format, markdownTable, meetsTarget, note, plainTable, row } from '../../../bench/table.ts'
+import { detail, format, meetsTarget, note, pageTable, plainTable, row } from '../../../bench/table.ts'
 
 test.each([
   [0.034, 'ms', '0.03 ms'],
@@ -40,17 +40,16 @@ const results = [
 ]
 
 test('the page has a line for every row but details, for every note and failure, below titles', () => {
-  expect(markdownTable(results).split('\n')).toEqual([
-    '| measure | p50 | p90 | target | met |',
-    '| --- | --- | --- | --- | --- |',
-    '| **apply** |  |  |  |  |',
-    '| one apply | 100 ms | 130 ms |  |  |',
-    '| *10 hosts* |  |  |  |  |',
-    '| one apply | 100 ms | 130 ms |  |  |',
-    '| apply : bare | 1.20 × |  | at most 1.00 × | NO |',
-    '| **serve** |  |  |  |  |',
-    '| Caddy | not measured: caddy is not installed |  |  |  |',
-    '| FAILED | It ended. |  |  |  |',
+  expect(pageTable(results).split('\n')).toEqual([
+    'measure           p50                                   p90     target          met',
+    'apply',
+    '  one apply       100 ms                                130 ms',
+    '  10 hosts',
+    '    one apply     100 ms                                130 ms',
+    '    apply : bare  1.20 ×                                        at most 1.00 ×  NO',
+    'serve',
+    '  Caddy           not measured: caddy is not installed',
+    '  FAILED          It ended.',
   ])
 })
 
@@ -64,5 +63,5 @@ test('the page names versions, date and time', () => {
   const page = resultsPage(results, ['Node 24.0.0', '2 CPUs'], new Date('2026-01-02T03:04:05Z'))
   expect(page).toContain('Measured on 2026-01-02 in 1 minutes (apply 2 s, serve 1 s):')
   expect(page).toContain('- Node 24.0.0\n- 2 CPUs\n')
-  expect(page).toContain(markdownTable(results))
+  expect(page).toContain(pageTable(results))
 })
