@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { EdgeDescription, LabDescription } from '../lab/description.ts'
 import { rfc2136Provider } from '../src/dns/rfc2136.ts'
-import { isIdle, isServing, servingWorkers } from '../src/edge/process/nginx-workers.ts'
+import { isIdle, isServing, servingWorkers } from '../src/nginx/process/nginx-workers.ts'
 import { systemClock } from '../src/primitives/clock.ts'
 import { masterOf } from './processes.ts'
 

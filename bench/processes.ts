@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { LabDescription } from '../lab/description.ts'
-import { masterPid, servingWorkers } from '../src/edge/process/nginx-workers.ts'
+import { masterPid, servingWorkers } from '../src/nginx/process/nginx-workers.ts'
 
 /** User and system time of a process: fields 14 and 15 of `stat` in proc(5), in hundredths of a second. */
 export function cpuSeconds(pid: number): number {

@@ -72,8 +72,8 @@ await build({
     rolldownOptions: {
       input: {
         'command-line': join(SOURCES, 'compose/command-line.ts'),
-        'nginx-thread': join(SOURCES, 'edge/process/nginx-thread.ts'),
-        'parse-thread': join(SOURCES, 'edge/reading/parse-thread.ts'),
+        'nginx-thread': join(SOURCES, 'nginx/process/nginx-thread.ts'),
+        'parse-thread': join(SOURCES, 'estate/reading/parse-thread.ts'),
       },
       // All files in one folder: a thread's file is loaded from the folder of the file that starts it.
       output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },

@@ -17,6 +17,29 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   config: ['model'],
   dns: ['model', 'primitives'],
   edge: ['model', 'primitives'],
+  estate: [
+    'model',
+    'primitives',
+    'edge/contract.ts',
+    'edge/faults.ts',
+    'edge/layout.ts',
+    'edge/record',
+    'edge/served.ts',
+    'edge/served-list.ts',
+  ],
+  nginx: [
+    ...[
+      'model',
+      'primitives',
+      'estate',
+      'edge/contract.ts',
+      'edge/faults.ts',
+      'edge/layout.ts',
+      'edge/record',
+      'edge/served.ts',
+    ],
+    ...['edge/engine', 'edge/fences', 'edge/visit', 'edge/agent/machine.ts', 'edge/authority/certificate.ts'],
+  ],
   certificates: ['model', 'primitives', 'dns/contract.ts', 'store/ports'],
   store: ['model', 'primitives', 'audit/chain.ts'],
   audit: ['model', 'store/ports'],
@@ -29,7 +52,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'plan',
     'dns/contract.ts',
     'edge/contract.ts',
-    'edge/reading/contract.ts',
+    'edge/served.ts',
     'certificates/contract.ts',
     'certificates/budget/caa.ts',
     'store/ports',
@@ -52,7 +75,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'primitives',
     'store/ports',
     'edge/contract.ts',
-    'edge/reading/contract.ts',
+    'edge/served.ts',
     'runs/engine/lease.ts',
     'runtime/log.ts',
   ],
@@ -68,7 +91,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'config',
     'dns/contract.ts',
     'edge/contract.ts',
-    'edge/reading/contract.ts',
+    'edge/served.ts',
     'store/ports',
   ],
   http: [
@@ -146,6 +169,8 @@ const WRITERS = [
 const MAY_REACH_OUT = [
   'dns',
   'edge',
+  'estate',
+  'nginx',
   'certificates',
   'observe/health-probe.ts',
   'store/dialects',
@@ -180,8 +205,8 @@ const NO_TIMERS = ['monitorEventLoopDelay']
 /** Limits that a socket, a program or a database keeps by itself, where the library takes no other. */
 const OWN_LIMITS = /\btimeout: (?:[A-Z\d]|\w+Ms\b)/
 const MAY_SET_LIMITS = [
-  ...['edge/remote/agent-client.ts', 'notify/webhook-request.ts', 'edge/process/nginx-thread.ts'],
-  ...['edge/files/folder-lock.ts', 'runtime/instance.ts', 'store/dialects/sqlite.ts'],
+  ...['edge/remote/agent-client.ts', 'notify/webhook-request.ts', 'nginx/process/nginx-thread.ts'],
+  ...['edge/fences/folder-lock.ts', 'runtime/instance.ts', 'store/dialects/sqlite.ts'],
 ]
 /** Those who put a service, a client, a store or a command together choose its clock. All others are given one. */
 const MAY_CHOOSE_CLOCK = [
@@ -194,7 +219,7 @@ const MAY_CHOOSE_CLOCK = [
   'dns/read-back.ts',
 ]
 /** Those who compare a time with the stamps of files and processes. */
-const MAY_ASK_KERNEL = ['edge/local.ts', 'edge/process/loaded.ts', 'edge/reading/text/config-files.ts']
+const MAY_ASK_KERNEL = ['nginx/local-edge.ts', 'nginx/process/loaded.ts', 'estate/reading/text/config-files.ts']
 
 const MOST_FILES_IN_A_FOLDER = 16
 
@@ -290,7 +315,7 @@ function circlesOfFolders(imports: readonly Import[]): string[] {
   })
 }
 
-/** '' and every folder above a file: `edge/reading/text/tokens.ts` has '', `edge/`, `edge/reading/`, `edge/reading/text/`. */
+/** '' and every folder above a file: `estate/reading/text/tokens.ts` has '', `estate/`, `estate/reading/`, `estate/reading/text/`. */
 const foldersAbove = (file: string): string[] =>
   file.split('/').map((_, depth, parts) =>
     parts
@@ -315,6 +340,13 @@ describe('the rooms', () => {
 
   test('what plans, observes or diagnoses holds nothing that can write', () => {
     expect(writersHeld(ours)).toEqual([])
+  })
+
+  test('the edge has no word of the language of nginx: another web server could stand behind its contract', () => {
+    const words =
+      /\b(?:server_name|proxy_pass|ssl_certificate|listen \d|add_header|location [=/~])|\.conf\b|drawbridge_\w+;/
+    const told = files.filter((file) => covers('edge', file) && words.test(withoutComments(textOf(file))))
+    expect(told).toEqual([])
   })
 
   test('a folder holds at most 16 files of its own', () => {
@@ -348,7 +380,7 @@ describe('these rules refuse', () => {
   const imagined = (from: string, text: string): Import[] => importsIn(from, text)
 
   test('an import of a room above, also when it is dynamic', () => {
-    expect(notAllowed(imagined('plan/plan.ts', "import { nginx } from '../edge/local.ts'"))).toHaveLength(1)
+    expect(notAllowed(imagined('plan/plan.ts', "import { nginx } from '../nginx/local-edge.ts'"))).toHaveLength(1)
     expect(notAllowed(imagined('operate/serve.ts', "await import('../compose/assemble.ts')"))).toHaveLength(1)
   })
 
@@ -420,7 +452,7 @@ describe('effects', () => {
 
   test('programs are started in one place, which gives them no secret of the environment', () => {
     const starters = all.filter(({ to }) => /^(?:node:)?child_process$/.test(to)).map(({ from }) => from)
-    expect(starters).toEqual(['edge/process/nginx-thread.ts'])
+    expect(starters).toEqual(['nginx/process/nginx-thread.ts'])
   })
 
   test('the client runs in browsers: it uses no module of Node', () => {

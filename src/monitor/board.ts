@@ -1,4 +1,4 @@
-import type { ServedPattern } from '../edge/reading/contract.ts'
+import type { ServedPattern } from '../edge/served.ts'
 import type { HostStatus, Mute } from '../model/host-status.ts'
 import { ShownValues } from './shown-values.ts'
 

@@ -1,4 +1,4 @@
-import type { EdgeReader, ServedMap } from '../edge/reading/contract.ts'
+import type { EdgeReader, ServedMap } from '../edge/served.ts'
 import type { Validity } from '../model/badge.ts'
 import type { AlertRule, Mute } from '../model/host-status.ts'
 import { WakeUp, wokenWithin } from '../primitives/followers.ts'

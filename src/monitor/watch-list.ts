@@ -1,4 +1,4 @@
-import type { EdgeReader, ServedMap } from '../edge/reading/contract.ts'
+import type { EdgeReader, ServedMap } from '../edge/served.ts'
 import type { HostStatus, WatchedHost } from '../model/host-status.ts'
 import type { Clock } from '../primitives/clock.ts'
 import type { EventStore } from '../store/ports/events.ts'

@@ -1,4 +1,4 @@
-import type { ServedHost, ServedMap } from '../edge/reading/contract.ts'
+import type { ServedHost, ServedMap } from '../edge/served.ts'
 import { listenAddress, listenGap } from '../model/address.ts'
 import type { StatusRanges } from '../model/badge.ts'
 import { parseName } from '../model/dns-name.ts'

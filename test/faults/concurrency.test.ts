@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { masterPid } from '../../src/edge/process/nginx-workers.ts'
+import { masterPid } from '../../src/nginx/process/nginx-workers.ts'
 import { addOwnHosts } from '../support/edge/foreign-hosts.ts'
 import type { Answer } from '../support/http/call.ts'
 import { applied, granted, invariants, planned, planOf, removed, run, runWith, world } from '../support/lab/exposure.ts'

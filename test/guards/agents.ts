@@ -8,7 +8,7 @@ const LIES_TEST = 'test/security/agent/lying-agent.test.ts'
 export const AGENT_GUARDS: readonly Guard[] = [
   {
     name: 'an edge refuses an epoch of the far future',
-    file: 'src/edge/files/fences.ts',
+    file: 'src/edge/fences/fences.ts',
     from: '      assertNotAhead(fence.host, fence.epoch, this.#now())\n',
     to: '',
     breaks: 'A stolen service could end all changes of an edge for ever.',
@@ -48,7 +48,7 @@ export const AGENT_GUARDS: readonly Guard[] = [
   },
   {
     name: 'a host is changed through an agent only under its fence',
-    file: 'src/edge/generations/decide.ts',
+    file: 'src/edge/engine/decide.ts',
     from: "  if (fence.host !== host) return 'Its fence is that of another host'\n",
     to: '',
     breaks: 'A run that another one has overtaken would change a host unseen.',
@@ -80,7 +80,7 @@ export const AGENT_GUARDS: readonly Guard[] = [
   },
   {
     name: 'a fence of the far future that stands in the file refuses no run',
-    file: 'src/edge/files/fences.ts',
+    file: 'src/edge/fences/fences.ts',
     from: '      if (epochAhead(epochOf(line), this.#now()) !== undefined) return true\n',
     to: '',
     breaks: 'An epoch that an earlier version took from a lying agent would refuse every run after it.',
@@ -104,7 +104,7 @@ export const AGENT_GUARDS: readonly Guard[] = [
   },
   {
     name: 'notes of files outside the folder are written one after the other',
-    file: 'src/edge/files/outside-notes.ts',
+    file: 'src/nginx/files/outside-notes.ts',
     from: '    await this.#writes.run(this.#file, () =>\n',
     to: '    await ((work: () => Promise<void>) => work())(() =>\n',
     breaks: 'Of two changes at once one could not be undone.',

@@ -76,7 +76,7 @@ export const CONVERGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'unused pairs stay while a run may need them again',
-    file: 'src/edge/generations/engine.ts',
+    file: 'src/edge/engine/engine.ts',
     from: 'const needed = unsettledRuns(folder).flatMap(({ run }) => generationBefore(folder, run) ?? [])',
     to: 'const needed: number[] = []',
     breaks: 'An undo would not find the certificate that it has to put back.',

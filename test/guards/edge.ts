@@ -1,7 +1,7 @@
 import type { Guard } from './guard.ts'
 
-const ENGINE = 'src/edge/generations/engine.ts'
-const RELOAD = 'src/edge/process/reload.ts'
+const ENGINE = 'src/edge/engine/engine.ts'
+const RELOAD = 'src/nginx/process/reload.ts'
 const PROXY = 'src/runs/steps/proxy.ts'
 const GENERATION_TEST = 'test/integration/edge/edge-generation.test.ts'
 const PROXY_TEST = 'test/unit/runs/proxy-step.test.ts'
@@ -13,7 +13,7 @@ const RELOAD_TEST = 'test/real/edge/edge-reload.test.ts'
 export const EDGE_GUARDS: readonly Guard[] = [
   {
     name: 'the engine takes only records of the grammar',
-    file: 'src/edge/generations/proposals.ts',
+    file: 'src/edge/engine/proposals.ts',
     from: '      if (fault !== undefined)\n',
     to: "        if (fault === 'never')\n",
     breaks: 'Text of nginx in a record would be rendered, and a plan that is a path would name a folder to be removed.',
@@ -21,7 +21,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'an edit in a generation without records is kept',
-    file: 'src/edge/generations/refresh.ts',
+    file: 'src/nginx/generations/refresh.ts',
     from: '!isFormer || isAsFormerlyRendered(entry, parts, listening)',
     to: 'isFormer || !isFormer',
     breaks: 'The first start after an upgrade would overwrite what somebody has edited in a server block.',
@@ -29,7 +29,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'nginx tests a generation before it stands',
-    file: 'src/edge/generations/trials.ts',
+    file: 'src/nginx/generations/trials.ts',
     from: '    return refusal ? { refusal } : { staged }\n',
     to: '    return { staged }\n',
     breaks: 'A configuration that nginx refuses would stand, and the next start of nginx would fail.',
@@ -53,7 +53,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'a change does not overwrite what somebody else wrote',
-    file: 'src/edge/generations/decide.ts',
+    file: 'src/edge/engine/decide.ts',
     from: '    if (!recertified) throw edited(host, known)\n    return',
     to: '    if (recertified) return',
     breaks: 'An edit of an administrator would be lost without a word.',
@@ -61,7 +61,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'only the revision that was expected is replaced',
-    file: 'src/edge/generations/decide.ts',
+    file: 'src/edge/engine/decide.ts',
     from: '  if (now?.revision === expected.revision) return\n',
     to: "  if (now?.revision !== '') return\n",
     breaks: 'A run would replace what another one has written since it looked.',
@@ -69,7 +69,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'a link in the place of a file is an edit of somebody',
-    file: 'src/edge/generations/present.ts',
+    file: 'src/nginx/generations/present.ts',
     from: 'const isLinked = seen.some((one) => one.isLink)',
     to: 'const isLinked = seen.some((one) => one.isLink && !one.isLink)',
     breaks: 'A link that somebody has put there would be replaced without a word.',
@@ -93,7 +93,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'drafts are not written through a link',
-    file: 'src/edge/files/files.ts',
+    file: 'src/nginx/files/files.ts',
     from: '  if (!found.isDirectory()) throw',
     to: '  if (false) throw',
     breaks: 'Private keys would be written where a planted link leads.',
@@ -125,7 +125,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'the folder of an edge has one agent',
-    file: 'src/edge/files/folder-lock.ts',
+    file: 'src/edge/fences/folder-lock.ts',
     from: "database.exec('BEGIN EXCLUSIVE')\n    return",
     to: "database.exec('BEGIN')\n    return",
     breaks: 'Two agents would write generations of one nginx over each other.',
@@ -133,7 +133,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'fences are not written anew while another process appends',
-    file: 'src/edge/files/folder-lock.ts',
+    file: 'src/edge/fences/folder-lock.ts',
     from: "database.exec('BEGIN EXCLUSIVE')\n    work()",
     to: 'work()',
     breaks: 'A claim that was confirmed would be missing in the new file.',
@@ -141,7 +141,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'a service does not change the folder of an agent',
-    file: 'src/edge/files/folder-lock.ts',
+    file: 'src/edge/fences/folder-lock.ts',
     from: "  database.prepare('SELECT count(*) FROM sqlite_master').get()\n",
     to: '',
     breaks: 'A service without an agent would write beside the agent of the same nginx.',
@@ -157,7 +157,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'an undo does not put a host back over an edit of others',
-    file: 'src/edge/generations/decide.ts',
+    file: 'src/edge/engine/decide.ts',
     from: '  if (now?.isEdited && !known.isOnlyMissing(now)) throw edited(host, known)\n  return toward',
     to: '  return toward',
     breaks: 'An edit after a change would be lost when the run goes back.',
@@ -165,7 +165,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'an undo of a run that has changed nothing changes nothing',
-    file: 'src/edge/generations/decide.ts',
+    file: 'src/edge/engine/decide.ts',
     from: "  if (!then) return { kind: 'none', isLoaded: false }\n",
     to: '  if (!then) return toward(undefined, now)\n',
     breaks: 'A run that was refused would take the host of another one off the air when it goes back.',
@@ -173,7 +173,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'an undo puts back what stood before the first change of its run',
-    file: 'src/edge/generations/unsettled.ts',
+    file: 'src/edge/engine/unsettled.ts',
     from: '    .find((number) => runsOf(edgeFolder, number).some((noted) => noted.run === run))',
     to: '    .findLast((number) => runsOf(edgeFolder, number).some((noted) => noted.run === run))',
     breaks: 'A run that was interrupted after its change would take that for what stood before.',
@@ -181,7 +181,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'a file that was not read refuses the site around it',
-    file: 'src/edge/adopt/judge/judge-site.ts',
+    file: 'src/estate/adopt/judge/judge-site.ts',
     from: "    for (const each of unreadIn(block)) this.#findings.refuse(each, notRead(each.unread ?? ''))\n",
     to: '',
     breaks: 'A site whose restrictions stand in a file that is too large would be adopted, and be open.',
@@ -189,7 +189,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'a path with restrictions of its own refuses the site',
-    file: 'src/edge/adopt/judge/judge-site.ts',
+    file: 'src/estate/adopt/judge/judge-site.ts',
     from: ' this.#findings.refuse(location, OTHERS_LET_IN)',
     to: ' this.#findings.carry(location)',
     breaks: 'A path that the server keeps closed would be opened by the list of the location for all others.',
@@ -197,7 +197,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'a folder that cannot be looked into is no empty one',
-    file: 'src/edge/adopt/sites.ts',
+    file: 'src/estate/adopt/sites.ts',
     from: '    throw new HiddenPath()\n',
     to: '    return missing\n',
     breaks: 'A site whose restrictions stand in a folder of nginx alone would be adopted, and be open.',
@@ -205,7 +205,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'a site on addresses of its own is not opened on others',
-    file: 'src/edge/adopt/judge/site-listens.ts',
+    file: 'src/estate/adopt/judge/site-listens.ts',
     from: "    if (found === 'restricted') this.#findings.refuse(line, RESTRICTED_ADDRESS)\n",
     to: '',
     breaks: 'A site that only the machine itself reaches would be answered on the public address.',
@@ -213,7 +213,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'a header by which backends know visitors refuses the site',
-    file: 'src/edge/adopt/judge/request-headers.ts',
+    file: 'src/estate/adopt/judge/request-headers.ts',
     from: "  if (isCredential(name)) return finding('refused', CREDENTIAL)\n",
     to: '',
     breaks: 'Visitors could send the name of another user, which the site takes away.',
@@ -221,7 +221,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'two blocks for the same visitors must say the same',
-    file: 'src/edge/adopt/judge/judge-site.ts',
+    file: 'src/estate/adopt/judge/judge-site.ts',
     from: '  judge.compare(blocks)\n',
     to: '',
     breaks: 'The restrictions of the second server block of a host would be lost by adopting it.',
@@ -229,7 +229,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'a difference that no finding tells refuses the site',
-    file: 'src/edge/adopt/rehearsed.ts',
+    file: 'src/nginx/adopt/rehearsed.ts',
     from: '.filter((difference) => !isTold(difference, told))',
     to: '.filter(() => false)',
     breaks: 'A site would be called adoptable although its entry answers otherwise than the report says.',
@@ -237,7 +237,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: "a name that does not fit nginx's hash tables is written as a pattern",
-    file: 'src/edge/config/written-names.ts',
+    file: 'src/estate/reading/text/written-names.ts',
     from: '<= BUCKET_BYTES',
     to: '<= 8 * BUCKET_BYTES',
     breaks: 'nginx would refuse a long host, or need a size that the administrator then cannot set.',
@@ -245,7 +245,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'a long host is not planned behind a wildcard or a pattern',
-    file: 'src/edge/reading/edge-map.ts',
+    file: 'src/estate/reading/edge-map.ts',
     from: " || (same.how !== 'default' && !fitsHashTable(canonicalHost(host)))",
     to: '',
     breaks: 'A block of somebody else would answer for a host whose name is a pattern in nginx.',
@@ -253,7 +253,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'wildcards beyond the bound are told',
-    file: 'src/edge/reading/served-patterns.ts',
+    file: 'src/estate/reading/served-patterns.ts',
     from: 'cut: [{ path: configPath, line, sentence: CUT }] }',
     to: 'cut: CUT === "" ? [{ path: configPath, line, sentence: CUT }] : [] }',
     breaks: 'Names that nginx serves would be missing from the list, and nobody would know.',
@@ -262,7 +262,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'places to listen beyond the bound are told',
-    file: 'src/edge/reading/servers/http-block.ts',
+    file: 'src/estate/reading/servers/http-block.ts',
     from: '    else if (listen.length > MAX_PLACES)\n',
     to: '    else if (listen.length < 0)\n',
     breaks: 'Ports of a range would be missing from the list, and nobody would know.',
@@ -279,7 +279,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'a host that stands already is not taken for a new one',
-    file: 'src/edge/generations/decide.ts',
+    file: 'src/edge/engine/decide.ts',
     from: "  if (expected === 'absent') {\n    if (!now) return\n",
     to: "  if (expected === 'absent') {\n    if (!now || now) return\n",
     breaks: 'An apply would replace the entry of another plan.',
@@ -295,7 +295,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'an entry gets only a certificate that is for its host',
-    file: 'src/edge/generations/proposals.ts',
+    file: 'src/edge/engine/proposals.ts',
     from: 'if (certificate !== null && !pairs.isFor(certificate, host))',
     to: 'if (certificate !== null && !pairs.has(certificate))',
     breaks: 'Visitors would be shown the certificate of another host.',
@@ -303,7 +303,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'a new version leaves an entry that somebody edited',
-    file: 'src/edge/generations/refresh.ts',
+    file: 'src/nginx/generations/refresh.ts',
     from: 'if (!entry || isEdited) continue',
     to: 'if (!entry) continue',
     breaks: 'The edit of an administrator would be overwritten when the service starts.',

@@ -1,9 +1,9 @@
 import type { Guard } from './guard.ts'
 
-const FENCES = 'src/edge/files/fences.ts'
-const TABLE = 'src/edge/files/fence-table.ts'
+const FENCES = 'src/edge/fences/fences.ts'
+const TABLE = 'src/edge/fences/fence-table.ts'
 const STORES_TEST = 'test/integration/edge/store-fences.test.ts'
-const ENGINE = 'src/edge/generations/engine.ts'
+const ENGINE = 'src/edge/engine/engine.ts'
 const FENCES_TEST = 'test/integration/edge/edge-fences.test.ts'
 const STORE_TEST = 'test/contract/store-on-sqlite.test.ts'
 const RUNS = 'src/store/queries/runs.ts'
@@ -203,7 +203,7 @@ export const FENCE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'what stood before an unsettled run is kept',
-    file: 'src/edge/generations/stage.ts',
+    file: 'src/nginx/generations/stage.ts',
     from: 'if (isNeeded && forRuns.length < MOST_FOR_RUNS) {',
     to: 'if (isNeeded && forRuns.length < 0) {',
     breaks: 'A blocked run could not be undone behind an agent after fifty other changes.',

@@ -133,7 +133,7 @@ export const LEASE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'a change on an edge asks for the lease of its run directly before the swap',
-    file: 'src/edge/generations/engine.ts',
+    file: 'src/edge/engine/engine.ts',
     from: '      work.options.assertHeld?.()\n',
     to: '',
     breaks: 'A run that lost its lease while nginx tested its change would change the edge.',
@@ -141,7 +141,7 @@ export const LEASE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'a change on an edge asks for the lock of the edge directly before the swap',
-    file: 'src/edge/generations/engine.ts',
+    file: 'src/edge/engine/engine.ts',
     from: '    turn.assertHeld()\n    return passing(',
     to: '    return passing(',
     breaks: 'Two instances would enter generations of one edge over each other.',
@@ -149,7 +149,7 @@ export const LEASE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'an instance that lost the lock of the edge does not put back',
-    file: 'src/edge/generations/engine.ts',
+    file: 'src/edge/engine/engine.ts',
     from: '    } catch (error) {\n      turn.assertHeld()\n',
     to: '    } catch (error) {\n',
     breaks: 'The generation of another instance would be replaced by an older one.',

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { EDGE_NAME, type EdgeAnswer, EdgeFault, type EdgeQuestion, type Handshake } from '../../src/edge/contract.ts'
-import type { Nginx } from '../../src/edge/process/nginx.ts'
 import { entryProof } from '../../src/edge/record/proof.ts'
+import type { Nginx } from '../../src/nginx/process/nginx.ts'
 import type { Timeline } from './timeline.ts'
 
 /** A host as nginx serves it. */

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { Fences } from '../../src/edge/files/fences.ts'
+import { Fences } from '../../src/edge/fences/fences.ts'
 import type { Clock } from '../../src/primitives/clock.ts'
 import { openStore, restoreInto, snapshotOf } from '../../src/store/open.ts'
 import type { CopiedTable, RowPage, SnapshotContent } from '../../src/store/ports/copy.ts'

@@ -6,16 +6,17 @@ import { agentServer, closeServer, type ServerParts } from '../../edge/agent/ser
 import { listenOnSocket } from '../../edge/agent/socket.ts'
 import { AgentIdentity } from '../../edge/authority/agent-identity.ts'
 import { markRetired } from '../../edge/authority/retirement.ts'
-import { FOLDERS } from '../../edge/config/layout.ts'
 import type { Edge } from '../../edge/contract.ts'
-import { ownFolder } from '../../edge/files/folder-lock.ts'
-import { buildFault, readBuild } from '../../edge/process/nginx-build.ts'
-import { masterPid } from '../../edge/process/nginx-workers.ts'
-import { rehearsePrepare } from '../../edge/process/rehearse.ts'
-import { edgeReader } from '../../edge/reading/edge-reader.ts'
-import { readMainFile } from '../../edge/reading/main-file.ts'
-import type { EdgeSettings } from '../../edge/settings.ts'
+import { ownFolder } from '../../edge/fences/folder-lock.ts'
+import { FOLDERS } from '../../edge/layout.ts'
+import { edgeReader } from '../../estate/reading/edge-reader.ts'
+import { readMainFile } from '../../estate/reading/main-file.ts'
+import type { EdgeSettings } from '../../estate/settings.ts'
 import { formatEndpoint } from '../../model/address.ts'
+import { agentMachine } from '../../nginx/agent-machine.ts'
+import { buildFault, readBuild } from '../../nginx/process/nginx-build.ts'
+import { masterPid } from '../../nginx/process/nginx-workers.ts'
+import { rehearsePrepare } from '../../nginx/process/rehearse.ts'
 import { examineEdge } from '../../operate/doctor/edges.ts'
 import type { RunningAgent } from '../../operate/edge/run.ts'
 import { systemClock } from '../../primitives/clock.ts'
@@ -33,7 +34,10 @@ export function composeAgent(config: EdgeAgentConfig, log: Log): RunningAgent {
   const crashPoint = crashAt(process.env.DRAWBRIDGE_CRASH_AT, process.env.DRAWBRIDGE_STOP_AT, AGENT_CRASH_POINTS)
   if (zones.length === 0) log.warn({ event: 'edge_without_zones', server }, `${NO_ZONES}.`)
   const agent = edgeAgent({
-    settings,
+    machine: agentMachine(settings, {
+      onIgnoredFence: ignoredFence(server, log),
+      onForgottenRuns: forgottenRuns(server, log),
+    }),
     targets,
     zones,
     adopts: config.adopt.enabled,
@@ -43,8 +47,6 @@ export function composeAgent(config: EdgeAgentConfig, log: Log): RunningAgent {
     examine: async (edge) => [...(await examine(edge, settings)), ...zoneFindings(zones)],
     onUnexpected: (error) =>
       log.error({ event: 'edge_change_failed', err: error }, 'A change failed for a reason that is not known.'),
-    onIgnoredFence: ignoredFence(server, log),
-    onForgottenRuns: forgottenRuns(server, log),
     onCrashPoint: (point) => crashPoint(`agent change ${point}`),
   })
   return {

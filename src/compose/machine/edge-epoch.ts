@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts'
 import { EdgeTrust } from '../../edge/authority/trust.ts'
-import { Fences } from '../../edge/files/fences.ts'
+import { Fences } from '../../edge/fences/fences.ts'
 import { Fault, sentenceOf } from '../../model/errors.ts'
 import { epochAhead } from '../../model/run.ts'
 import { systemClock } from '../../primitives/clock.ts'

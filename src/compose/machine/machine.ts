@@ -169,7 +169,7 @@ export const edgeMachine: EdgeMachine = {
   },
 
   async leave({ server, nginx, ports, stateDir }, retired) {
-    const { leaveNginx } = await import('../../edge/leave.ts')
+    const { leaveNginx } = await import('../../nginx/leave.ts')
     const { isRetired } = await import('../../edge/authority/retirement.ts')
     const withHosts = retired || isRetired(stateDir)
     return leaveNginx({ ...nginx, server, ports, clock: systemClock }, { withHosts })
@@ -181,7 +181,7 @@ export const edgeMachine: EdgeMachine = {
   },
 
   async handOver(folder, { from, to, hosts }) {
-    const { Fences } = await import('../../edge/files/fences.ts')
+    const { Fences } = await import('../../edge/fences/fences.ts')
     return new Fences(folder, systemClock).handOver(from, to, hosts.length > 0 ? hosts : undefined)
   },
 

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts'
-import { type EntryText, entryText } from '../../edge/entry-text.ts'
 import { escapeText } from '../../model/escape-text.ts'
+import { type EntryText, entryText } from '../../nginx/entry-text.ts'
 import { systemClock } from '../../primitives/clock.ts'
 import { createLog } from '../../runtime/log.ts'
 import { agentClient } from '../edges.ts'

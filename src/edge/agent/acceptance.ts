@@ -1,9 +1,9 @@
 import { isInZone } from '../../model/dns-name.ts'
 import { escapeText } from '../../model/escape-text.ts'
 import { type ChangeItem, type Edge, EdgeFault } from '../contract.ts'
-import { itemFault } from '../generations/decide.ts'
-import type { PresentGeneration } from '../generations/present.ts'
+import { itemFault } from '../engine/decide.ts'
 import { areServedAlike, type Entry, targetUrl } from '../record/entry.ts'
+import type { AgentMachine } from './machine.ts'
 
 /** What entries of this edge may be proxied to. */
 export interface AllowedTargets {
@@ -14,7 +14,7 @@ export interface AllowedTargets {
 
 interface AcceptanceParts {
   readonly targets: AllowedTargets
-  readonly present: Pick<PresentGeneration, 'find'>
+  readonly machine: Pick<AgentMachine, 'entryOf'>
   readonly edge: Pick<Edge, 'list'>
   /** Whether edge.yaml lets hand-written sites be adopted. What a plan has taken out stays known: an undo needs it. */
   readonly adopts: boolean
@@ -50,7 +50,7 @@ export class Acceptance {
 
   /** A fence is kept for ever, so only hosts that may have entries get one, and those that have one. */
   async assertFenceable(hosts: readonly string[]): Promise<void> {
-    const foreign = hosts.filter((host) => this.#zoneFault(host) !== undefined && !this.#parts.present.find(host))
+    const foreign = hosts.filter((host) => this.#zoneFault(host) !== undefined && !this.#parts.machine.entryOf(host))
     if (foreign.length === 0) return
     const unknown = (await this.#parts.edge.list(foreign)).hosts.find(({ fence }) => fence === null)
     if (unknown) throw refused(unknown.host, this.#zoneFault(unknown.host) ?? '')
@@ -74,7 +74,7 @@ export class Acceptance {
   }
 
   #isServedAs(entry: Entry): boolean {
-    const now = this.#parts.present.find(entry.host)?.entry
+    const now = this.#parts.machine.entryOf(entry.host)
     return now !== undefined && areServedAlike({ ...now, certificate: null }, { ...entry, certificate: null })
   }
 

@@ -4,27 +4,19 @@ import { formatEndpoint } from '../../model/address.ts'
 import { escapeText } from '../../model/escape-text.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import type { AgentIdentity } from '../authority/agent-identity.ts'
-import { CURRENT, GENERATIONS } from '../config/layout.ts'
-import { isChallenge } from '../config/render-model.ts'
 import { type Edge, EdgeFault, type EdgePoint, type EdgeView, type EdgeVisitor } from '../contract.ts'
-import { entryText } from '../entry-text.ts'
-import { Fences } from '../files/fences.ts'
-import { PresentGeneration } from '../generations/present.ts'
-import { type LocalEdgeParts, localEdge } from '../local.ts'
-import { edgePreflight } from '../preflight.ts'
-import { listeningReader } from '../process/neighbours.ts'
-import { masterPid } from '../process/nginx-workers.ts'
-import type { EdgeReader, ServedHost } from '../reading/contract.ts'
-import { edgeReader } from '../reading/edge-reader.ts'
+import { Fences } from '../fences/fences.ts'
+import { CURRENT, GENERATIONS } from '../layout.ts'
+import { isChallenge } from '../record/challenge.ts'
 import { isHost } from '../record/entry.ts'
 import { isProof } from '../record/proof.ts'
-import type { EdgeSettings } from '../settings.ts'
-import { edgeView } from '../view.ts'
+import type { EdgeReader, ServedHost } from '../served.ts'
 import { edgeVisitor } from '../visit/visitor.ts'
 import { type Answered, type Asked, PROTOCOL, type Verb, type WireVerdict } from '../wire/verbs.ts'
 import { Acceptance, type AllowedTargets } from './acceptance.ts'
 import { Changes } from './changes.ts'
 import { Looks } from './looks.ts'
+import type { AgentMachine } from './machine.ts'
 import { AgentSites } from './sites.ts'
 
 /** The message does not follow the rules of its verb. Nothing was done. */
@@ -48,7 +40,7 @@ export interface Agent {
 }
 
 interface AgentParts {
-  readonly settings: EdgeSettings
+  readonly machine: AgentMachine
   readonly targets: AllowedTargets
   /** The zones of the hosts that services may have entries for. */
   readonly zones: readonly string[]
@@ -59,36 +51,25 @@ interface AgentParts {
   readonly examine: (edge: Edge) => Promise<Answered<'examine'>>
   /** Called with what no service should be told. */
   readonly onUnexpected: (error: unknown) => void
-  /** See `Fences`. */
-  readonly onIgnoredFence?: LocalEdgeParts['onIgnoredFence']
   /** Marks that this edge may leave with its hosts. */
   readonly retire: () => Promise<void>
-  readonly onForgottenRuns?: LocalEdgeParts['onForgottenRuns']
   /** Its certificate. Undefined where it does not listen for other machines. */
   readonly identity?: Pick<AgentIdentity, 'prepareKey' | 'install'> | undefined
   /** Called at each moment of a change, for tests that end the process there. */
   readonly onCrashPoint?: (point: EdgePoint) => void
 }
 
-/** Owns one nginx, and does for it what services ask. It trusts none of them: see Acceptance. */
+/** Owns one web server, and does for it what services ask. It trusts none of them: see Acceptance. */
 export function edgeAgent(parts: AgentParts): Agent {
-  const { settings, targets, onUnexpected } = parts
-  const reader = edgeReader(settings)
-  const preflight = edgePreflight(settings, reader)
-  const listening = listeningReader(settings)
-  const edge = localEdge(settings, {
-    ...{ isOwner: true, listening, onIgnoredFence: parts.onIgnoredFence, onForgottenRuns: parts.onForgottenRuns },
-    loaded: (since) => preflight.markLoaded(since),
-  })
-  const view = edgeView(settings, reader)
-  const present = new PresentGeneration(settings.folder)
-  const sites = new AgentSites({ settings, adopts: parts.adopts })
-  const acceptance = new Acceptance({ targets, zones: parts.zones, present, edge, adopts: parts.adopts })
-  const changes = new Changes({ edge, acceptance, onUnexpected, clock: settings.clock })
+  const { machine, targets, adopts, onUnexpected } = parts
+  const { edge, view, reader, preflight, clock } = machine
+  const sites = new AgentSites({ machine, adopts })
+  const acceptance = new Acceptance({ targets, zones: parts.zones, machine, edge, adopts })
+  const changes = new Changes({ edge, acceptance, onUnexpected, clock })
   const boot = randomBytes(16).toString('hex')
   const preparation = new Preparation(() => edge.prepare())
   return {
-    server: settings.server,
+    server: machine.server,
     prepare: () => preparation.done(),
     change: async (asked, onCrashPoint) => {
       if ('withdraw' in asked) return asked.withdraw ? changes.withdraw(asked.id) : changes.verdictOf(asked.id)
@@ -99,7 +80,7 @@ export function edgeAgent(parts: AgentParts): Agent {
       })
     },
     handlers: {
-      describe: async () => describe(settings, { version: parts.version, boot, present }),
+      describe: async () => describe(machine, { version: parts.version, boot }),
       examine: () => parts.examine(edge),
       retire: async () => {
         await parts.retire()
@@ -107,12 +88,12 @@ export function edgeAgent(parts: AgentParts): Agent {
       },
       preflight: ({ host, tls }) => preflight.check(hostIn(host), tls),
       ...replacing(parts.identity),
-      ...writing(edge, acceptance, preparation, settings.clock),
+      ...writing(edge, acceptance, preparation, clock),
       ...standing(edge),
-      show: async ({ host }) => (await entryText(settings, hostIn(host))) ?? null,
+      show: async ({ host }) => (await machine.show(hostIn(host))) ?? null,
       'find-site': async (asked) => sites.find({ ...asked, host: hostIn(asked.host) }),
-      ...looking(settings, { view, reader }),
-      ...visiting(settings, { edge, view, reader }),
+      ...looking(machine.folder, { view, reader }),
+      ...visiting(machine),
     },
   }
 }
@@ -209,7 +190,7 @@ interface Looking {
 }
 
 function looking(
-  settings: EdgeSettings,
+  folder: string,
   { view, reader }: Looking,
 ): Some<'look' | 'answers' | 'where' | 'load-state' | 'newest-error' | 'local-address'> {
   const looks = new Looks(reader)
@@ -220,7 +201,7 @@ function looking(
     'load-state': async (paths) => {
       const { hosts, broken } = await reader.read()
       const read = new Set([...hosts.map(({ configPath }) => configPath), ...broken.map(({ path }) => path)])
-      const unknown = paths.find((path) => !read.has(path) && !isOwnPath(settings, path))
+      const unknown = paths.find((path) => !read.has(path) && !isOwnPath(folder, path))
       if (unknown !== undefined) throw new InvalidMessage('A path is not one of the files that nginx reads.')
       return view.loadState(paths)
     },
@@ -229,31 +210,31 @@ function looking(
   }
 }
 
-const isOwnPath = ({ folder }: EdgeSettings, path: string): boolean =>
+const isOwnPath = (folder: string, path: string): boolean =>
   [CURRENT, GENERATIONS].some((name) => path.startsWith(`${folder}/${name}/`)) && !path.includes('/../')
 
-interface Visiting extends Looking {
-  readonly edge: Edge
-}
-
-function visiting(
-  settings: EdgeSettings,
-  { edge, view, reader }: Visiting,
-): Some<'ask' | 'foreign-listeners' | 'handshake' | 'visit' | 'view-visit' | 'view-handshake' | 'forget-session'> {
+function visiting({
+  edge,
+  view,
+  reader,
+  ...machine
+}: AgentMachine): Some<
+  'ask' | 'foreign-listeners' | 'handshake' | 'visit' | 'view-visit' | 'view-handshake' | 'forget-session'
+> {
   const visitors = new Map<number, EdgeVisitor>()
   const visitorFor = (limitMs: number): EdgeVisitor => {
-    const visitor = visitors.get(limitMs) ?? edgeVisitor(limitMs, settings.clock)
+    const visitor = visitors.get(limitMs) ?? edgeVisitor(limitMs, machine.clock)
     if (visitors.size < MOST_VISITORS) visitors.set(limitMs, visitor)
     return visitor
   }
   /** The agent is no way into the network: it visits its own nginx alone. */
   const assertOurs = async (endpoint: { readonly address: string; readonly port: number }): Promise<void> => {
-    const own = [settings.address, ...settings.listen].flatMap((address) =>
-      [settings.ports.http, settings.ports.https].map((port) => formatEndpoint({ address, port })),
+    const own = [machine.address, ...machine.listen].flatMap((address) =>
+      [machine.ports.http, machine.ports.https].map((port) => formatEndpoint({ address, port })),
     )
     if (own.includes(formatEndpoint(endpoint))) return
     const { hosts } = await reader.read()
-    if (!hosts.some((host) => listensAt(host, endpoint, settings.address)))
+    if (!hosts.some((host) => listensAt(host, endpoint, machine.address)))
       throw new InvalidMessage('nginx does not listen at that address.')
   }
   return {
@@ -309,13 +290,12 @@ function questionIn<Q extends { host: string; path: string; proof?: string }>(qu
 interface Described {
   readonly version: string
   readonly boot: string
-  readonly present: PresentGeneration
 }
 
-function describe(settings: EdgeSettings, { version, boot, present }: Described): Answered<'describe'> {
-  const { server, folder, address, listen, ports, pidFile } = settings
-  const master = masterPid(pidFile)
-  const fences = new Fences(folder, settings.clock)
+function describe(machine: AgentMachine, { version, boot }: Described): Answered<'describe'> {
+  const { server, folder, address, listen, ports, clock } = machine
+  const master = machine.masterPid()
+  const fences = new Fences(folder, clock)
   return {
     protocol: PROTOCOL,
     version,
@@ -324,7 +304,7 @@ function describe(settings: EdgeSettings, { version, boot, present }: Described)
     pid: process.pid,
     epoch: fences.highestEpoch(),
     floors: fences.floors().map(({ store, epoch }) => ({ store, epoch })),
-    generation: present.number ?? null,
+    generation: machine.generation ?? null,
     rights: {
       user: process.getuid?.() ?? 0,
       signalsNginx: master !== undefined && maySignal(master),

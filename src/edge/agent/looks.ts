@@ -1,4 +1,4 @@
-import type { EdgeMap, EdgeReader, ServedHost } from '../reading/contract.ts'
+import type { EdgeMap, EdgeReader, ServedHost } from '../served.ts'
 import { MOST_PLACES } from '../wire/shapes.ts'
 import type { WireLook } from '../wire/verbs.ts'
 

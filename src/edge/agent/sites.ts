@@ -1,11 +1,10 @@
 import type { NamedFinding } from '../../model/options/adoption.ts'
-import { findSite, targetAt } from '../adopt/find-site.ts'
-import type { EdgeSettings } from '../settings.ts'
 import { LONGEST_DIRECTIVE, MOST_FINDINGS } from '../wire/site-shapes.ts'
 import type { Answered, Asked } from '../wire/verbs.ts'
+import type { AgentMachine } from './machine.ts'
 
 interface SitesParts {
-  readonly settings: EdgeSettings
+  readonly machine: Pick<AgentMachine, 'findSite'>
   /** Whether edge.yaml lets hand-written sites be adopted. */
   readonly adopts: boolean
 }
@@ -19,9 +18,8 @@ export class AgentSites {
   }
 
   async find({ host, targets }: Asked<'find-site'>): Promise<Answered<'find-site'>> {
-    const { settings, adopts } = this.#parts
-    const { ports, named, server } = settings
-    const site = await findSite(settings, host, { ports, named, serverAt: targetAt(targets, server) })
+    const { machine, adopts } = this.#parts
+    const site = await machine.findSite(host, targets)
     if (!site) return { kind: 'none' }
     if (!adopts) return { kind: 'off' }
     const { backend, tls, options, carried, digest, text } = site

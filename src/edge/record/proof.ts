@@ -10,6 +10,9 @@ import { LruCache } from '../../primitives/lru-cache.ts'
 export const QUESTION = 'X-Drawbridge-Question'
 export const ANSWER = 'X-Drawbridge-Entry'
 
+/** The header of the edge's own response. It distinguishes an unknown host from a 404 of a backend. */
+export const UNKNOWN_HOST = { header: 'X-Drawbridge-Edge', value: 'no-such-host' }
+
 export interface EntryProof {
   readonly question: string
   readonly answer: string

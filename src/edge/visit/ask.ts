@@ -4,12 +4,18 @@ import { request as requestSecurely } from 'node:https'
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls'
 import { formatEndpoint } from '../../model/address.ts'
 import type { NoAnswerReason } from '../../model/badge.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import { errorCode } from '../../primitives/durable-file.ts'
 import { FairClock } from '../../primitives/fair-clock.ts'
-import { UNKNOWN_HOST } from '../config/render-base.ts'
 import { EDGE_NAME, type EdgeAnswer, type EdgeQuestion } from '../contract.ts'
-import { ANSWER, entryIn, entryProof, QUESTION } from '../record/proof.ts'
-import type { EdgeSettings } from '../settings.ts'
+import { ANSWER, entryIn, entryProof, QUESTION, UNKNOWN_HOST } from '../record/proof.ts'
+
+/** How an edge is visited. */
+interface VisitedEdge {
+  readonly address: string
+  readonly ports: { readonly http: number; readonly https: number }
+  readonly clock: Clock
+}
 
 const TIMEOUT_MS = 5_000
 
@@ -28,7 +34,7 @@ type Served = Extract<EdgeAnswer, { kind: 'answer' }>['certificate']
  * `signal` aborts, with its reason.
  */
 export function askEdge(
-  { address, ports, clock: base }: Pick<EdgeSettings, 'address' | 'ports' | 'clock'>,
+  { address, ports, clock: base }: VisitedEdge,
   question: EdgeQuestion,
   limitMs = TIMEOUT_MS,
   signal?: AbortSignal,
@@ -77,7 +83,7 @@ export function askEdge(
 
 /** Asks every place but the one that `askEdge` uses: other addresses and, for a TLS host, the HTTP port. */
 export async function foreignListeners(
-  { address, listen, ports, clock }: Pick<EdgeSettings, 'address' | 'listen' | 'ports' | 'clock'>,
+  { address, listen, ports, clock }: VisitedEdge & { readonly listen: readonly string[] },
   question: EdgeQuestion,
   signal?: AbortSignal,
 ): Promise<string[]> {
@@ -99,10 +105,7 @@ const isOther = (answer: EdgeAnswer | undefined): boolean =>
   answer?.kind === 'answer' ? answer.entry === 'other' : answer?.reason === 'unknown_host'
 
 /** Asks for a name that no host has. Only Drawbridge's own server sends the header UNKNOWN_HOST. */
-export async function edgeAnswers(
-  settings: Pick<EdgeSettings, 'address' | 'ports' | 'clock'>,
-  signal?: AbortSignal,
-): Promise<boolean> {
+export async function edgeAnswers(settings: VisitedEdge, signal?: AbortSignal): Promise<boolean> {
   const answer = await askEdge(settings, { host: EDGE_NAME, path: '/', tls: false }, TIMEOUT_MS, signal)
   return answer.kind === 'no_answer' && answer.reason === 'unknown_host'
 }

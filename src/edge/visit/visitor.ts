@@ -4,9 +4,8 @@ import { type Endpoint, formatEndpoint } from '../../model/address.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import { FairClock } from '../../primitives/fair-clock.ts'
 import { LruCache } from '../../primitives/lru-cache.ts'
-import { UNKNOWN_HOST } from '../config/render-base.ts'
 import type { EdgeAnswer, EdgeVisit, EdgeVisitor } from '../contract.ts'
-import { ANSWER, type EntryProof, entryIn, entryProof, QUESTION } from '../record/proof.ts'
+import { ANSWER, type EntryProof, entryIn, entryProof, QUESTION, UNKNOWN_HOST } from '../record/proof.ts'
 import { certificateServed, noAnswerReason } from './ask.ts'
 
 /** A body up to this size is read so that the connection can be reused. With a larger body the connection is closed. */

@@ -4,7 +4,7 @@ import { BACKEND_PROTOCOLS, ERROR_CLASSES } from '../../model/evidence.ts'
 import { MOST_STRAY_FILES, MOST_STRAY_LINES } from '../../model/host-status.ts'
 import { RUN_ID_GRAMMAR, STORE_ID_GRAMMAR } from '../../model/run.ts'
 import { EDGE_POINTS } from '../contract.ts'
-import { MOST_STORES } from '../files/fence-table.ts'
+import { MOST_STORES } from '../fences/fence-table.ts'
 import { EntryShape } from '../record/entry.ts'
 
 /** Every object is closed: a member that is not listed is an error. Every text and every list has a bound. */

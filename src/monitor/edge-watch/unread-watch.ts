@@ -1,4 +1,4 @@
-import type { EdgeReader, ServedMap } from '../../edge/reading/contract.ts'
+import type { EdgeReader, ServedMap } from '../../edge/served.ts'
 import type { Log } from '../../runtime/log.ts'
 
 type Readers = ReadonlyMap<string, { readonly reader: EdgeReader<ServedMap> }>

@@ -1,5 +1,5 @@
 import type { AddressAnswer } from '../../dns/contract.ts'
-import type { ServedMap } from '../../edge/reading/contract.ts'
+import type { ServedMap } from '../../edge/served.ts'
 import { type Endpoint, parseAddress } from '../../model/address.ts'
 import type { Target, TargetEvidence } from '../../model/evidence.ts'
 import { isPortAllowed, type PortPolicy } from '../../plan/settings.ts'

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { replaceFiles } from '../../../src/edge/files/replace.ts'
+import { replaceFiles } from '../../../src/nginx/files/replace.ts'
 import { whenAt } from '../../support/edge/edge.ts'
 import { entryOf, startEngine } from '../../support/edge/engine.ts'
 import { tempFolder } from '../../support/temp-folder.ts'

@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { shardFile, shardOf } from '../../../src/edge/config/shards.ts'
-import { PresentGeneration } from '../../../src/edge/generations/present.ts'
+import { shardFile, shardOf } from '../../../src/nginx/config/shards.ts'
+import { PresentGeneration } from '../../../src/nginx/generations/present.ts'
 import { entryOf, startEngine, type TestEngine } from '../../support/edge/engine.ts'
 
 /** Lines that belong to no host, in a file that hosts share. */

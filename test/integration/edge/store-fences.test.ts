@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { Fences } from '../../../src/edge/files/fences.ts'
+import { Fences } from '../../../src/edge/fences/fences.ts'
 import type { HostFence } from '../../../src/model/run.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
 import { entryOf, startEngine } from '../../support/edge/engine.ts'

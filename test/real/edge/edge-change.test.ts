@@ -15,9 +15,9 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { isSecretFile, SHARD_FOLDERS } from '../../../src/edge/config/shards.ts'
 import type { Expected } from '../../../src/edge/contract.ts'
-import { localEdge } from '../../../src/edge/local.ts'
+import { isSecretFile, SHARD_FOLDERS } from '../../../src/nginx/config/shards.ts'
+import { localEdge } from '../../../src/nginx/local-edge.ts'
 import {
   changeHost,
   entryOf,

@@ -3,9 +3,9 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writ
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { withoutNumber } from '../../../src/edge/config/render-base.ts'
-import { localEdge } from '../../../src/edge/local.ts'
-import { servingWorkers } from '../../../src/edge/process/nginx-workers.ts'
+import { withoutNumber } from '../../../src/estate/reading/base-file.ts'
+import { localEdge } from '../../../src/nginx/local-edge.ts'
+import { servingWorkers } from '../../../src/nginx/process/nginx-workers.ts'
 import { PLAN_ID, startTestEdge, type TestEdge } from '../../support/edge/edge.ts'
 
 let at: TestEdge

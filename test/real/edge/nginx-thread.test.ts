@@ -27,7 +27,7 @@ test('the thread that starts nginx ends when nobody needs it, and the next quest
   // Other files of this process have a thread of their own in the module as they loaded it.
   vi.resetModules()
   vi.doMock('node:worker_threads', () => ({ Worker: Counted }))
-  const { runNginx } = await import('../../../src/edge/process/nginx-program.ts')
+  const { runNginx } = await import('../../../src/nginx/process/nginx-program.ts')
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   using folder = tempFolder()
   const config = join(folder.path, 'nginx.conf')

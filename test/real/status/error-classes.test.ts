@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../../lab/free-port.ts'
-import { newestErrorClass } from '../../../src/edge/reading/error-lines.ts'
+import { newestErrorClass } from '../../../src/estate/reading/error-lines.ts'
 import type { ErrorClass } from '../../../src/model/evidence.ts'
 import { type Backend, startBackend } from '../../support/backends/backend.ts'
 import { listenFrozen } from '../../support/backends/listener.ts'

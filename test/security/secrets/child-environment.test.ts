@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import { findProgram } from '../../../lab/program.ts'
-import { runNginx } from '../../../src/edge/process/nginx-program.ts'
+import { runNginx } from '../../../src/nginx/process/nginx-program.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 

@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { masterPid } from '../../../src/edge/process/nginx-workers.ts'
+import { masterPid } from '../../../src/nginx/process/nginx-workers.ts'
 import { addOwnHosts } from '../../support/edge/foreign-hosts.ts'
 import { visit } from '../../support/edge/visitor.ts'
 import { editEntry, entryFile } from '../../support/lab/entry-file.ts'

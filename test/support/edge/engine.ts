@@ -1,33 +1,36 @@
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { FOLDERS } from '../../../src/edge/config/layout.ts'
 import type { Entry } from '../../../src/edge/contract.ts'
-import { Fences } from '../../../src/edge/files/fences.ts'
-import { replaceFiles } from '../../../src/edge/files/replace.ts'
-import { type EngineParts, GenerationEngine } from '../../../src/edge/generations/engine.ts'
-import { Pairs } from '../../../src/edge/generations/pairs.ts'
-import { PresentGeneration } from '../../../src/edge/generations/present.ts'
+import { type EngineParts, GenerationEngine } from '../../../src/edge/engine/engine.ts'
+import { Fences } from '../../../src/edge/fences/fences.ts'
+import { FOLDERS } from '../../../src/edge/layout.ts'
+import type { OutsideFile } from '../../../src/estate/layout.ts'
+import { replaceFiles } from '../../../src/nginx/files/replace.ts'
+import { NginxServer, type NginxServerParts } from '../../../src/nginx/generations/nginx-server.ts'
+import { Pairs } from '../../../src/nginx/generations/pairs.ts'
+import { PresentGeneration } from '../../../src/nginx/generations/present.ts'
+import type { Standing } from '../../../src/nginx/generations/standing.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
 import { tempFolder } from '../temp-folder.ts'
 import { certificateFor, changeHost, entryOf as entryOfSite, type More, PLAN_ID } from './edge.ts'
 
+type TestParts = Partial<NginxServerParts & Pick<EngineParts<Standing, OutsideFile>, 'exclusive' | 'locked'>>
+
 /** The engine of generations on a real folder, with an nginx that takes everything and is always well. */
-export async function startEngine(parts: Partial<EngineParts> = {}) {
+export async function startEngine({ exclusive, locked, ...parts }: TestParts = {}) {
   const temp = tempFolder()
   const folder = join(temp.path, 'edge')
   for (const { path } of FOLDERS) mkdirSync(join(folder, path), { recursive: true })
   const present = new PresentGeneration(folder)
   const counts = { tests: 0, reloads: 0 }
   const pairs = new Pairs(folder, (parts.clock ?? systemClock).now)
-  const engine = new GenerationEngine({
+  const web = new NginxServer({
     folder,
     server: '23',
     clock: systemClock,
     present,
-    fences: new Fences(folder, systemClock),
     pairs,
     listening: async () => ({ listen: ['127.0.0.1'], ports: { http: 80, https: 443 } }),
-    exclusive: (work) => work({ assertHeld: () => undefined }),
     base: ({ number }) => `# Made by Drawbridge: generation ${number}. Of a test.\n`,
     isSameBase: () => false,
     refused: () => {
@@ -35,8 +38,13 @@ export async function startEngine(parts: Partial<EngineParts> = {}) {
     },
     assertValid: async () => undefined,
     assertNoDebugLog: async () => undefined,
-    installReleased: (files) => replaceFiles(folder, files),
-    released: { of: () => [], undo: () => [], note: async () => undefined, placeOf: (host) => host },
+    released: {
+      of: () => [],
+      undo: () => [],
+      note: async () => undefined,
+      install: (files) => replaceFiles(folder, files),
+      placeOf: (host) => host,
+    },
     sites: {
       record: () => undefined,
       putBack: ({ plan }) => ({ path: `adopted/${plan}`, content: null, secret: false }),
@@ -51,6 +59,13 @@ export async function startEngine(parts: Partial<EngineParts> = {}) {
       counts.reloads += 1
       await parts.reload?.()
     },
+  })
+  const engine = new GenerationEngine({
+    ...{ folder, web, locked },
+    server: '23',
+    clock: parts.clock ?? systemClock,
+    fences: new Fences(folder, systemClock),
+    exclusive: exclusive ?? ((work) => work({ assertHeld: () => undefined })),
   })
   await engine.refresh(false)
   counts.tests = 0

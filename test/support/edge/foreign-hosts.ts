@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { masterPid } from '../../../src/edge/process/nginx-workers.ts'
+import { masterPid } from '../../../src/nginx/process/nginx-workers.ts'
 import type { TestLab } from '../lab/lab.ts'
 
 /**

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'nod
 import { join } from 'node:path'
 import { freePort } from '../../../lab/free-port.ts'
 import { findProgram } from '../../../lab/program.ts'
-import { runNginx } from '../../../src/edge/process/nginx-program.ts'
+import { runNginx } from '../../../src/nginx/process/nginx-program.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
 import { type NginxFiles, nginxFiles } from './nginx-files.ts'
 import { makeCertificate } from './openssl.ts'

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { EdgeDescription } from '../../../lab/description.ts'
-import { shardFile } from '../../../src/edge/config/shards.ts'
-import { PresentGeneration } from '../../../src/edge/generations/present.ts'
+import { shardFile } from '../../../src/nginx/config/shards.ts'
+import { PresentGeneration } from '../../../src/nginx/generations/present.ts'
 
 /** The file in which the entry of a host stands, or would stand. The path is the same in every generation. */
 export const entryFile = ({ folder }: Pick<EdgeDescription, 'folder'>, host: string): string =>

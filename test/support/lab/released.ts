@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { masterPid } from '../../../src/edge/process/nginx-workers.ts'
+import { masterPid } from '../../../src/nginx/process/nginx-workers.ts'
 import { updateZone } from '../dns/lab-dns.ts'
 import type { TestLab } from './lab.ts'
 

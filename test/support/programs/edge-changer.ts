@@ -3,7 +3,7 @@
  * fault, or nothing.
  */
 import { EdgeFault } from '../../../src/edge/contract.ts'
-import { localEdge } from '../../../src/edge/local.ts'
+import { localEdge } from '../../../src/nginx/local-edge.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
 import { changeHost, placeSite } from '../edge/edge.ts'
 

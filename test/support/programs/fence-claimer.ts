@@ -5,7 +5,7 @@
 import { randomInt } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isFenced } from '../../../src/edge/contract.ts'
-import { Fences } from '../../../src/edge/files/fences.ts'
+import { Fences } from '../../../src/edge/fences/fences.ts'
 
 const [folder = ''] = process.argv.slice(2)
 const fences = new Fences(folder, { now: Date.now, spareLines: 10 })

@@ -18,7 +18,7 @@ const COMPOSED =
 const CLAUSES: Readonly<Record<string, string>> = {
   'src/certificates/acme/client.ts': 'reasonOf of problem.ts resolves to a clause',
   'src/certificates/acme/job.ts': 'InvalidPair tells what is wrong with the file',
-  'src/edge/reading/main-file.ts': 'UnreadableText tells what is wrong with the text',
+  'src/estate/reading/main-file.ts': 'UnreadableText tells what is wrong with the text',
 }
 
 test('the text of an error that stands before punctuation goes without its full stop', () => {

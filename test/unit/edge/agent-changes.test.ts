@@ -28,7 +28,7 @@ function agent() {
     edge: { change },
     acceptance: new Acceptance({
       targets: { addresses: ['127.0.0.1'], ports: [[1, 9]] },
-      present: { find: () => undefined },
+      machine: { entryOf: () => undefined },
       edge: { list },
       adopts: false,
       zones: ['lab.test'],

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { renderParts } from '../../../src/edge/config/render-entry.ts'
-import type { Challenge } from '../../../src/edge/config/render-model.ts'
+import type { Entry } from '../../../src/edge/contract.ts'
+import type { Challenge } from '../../../src/edge/record/challenge.ts'
+import { canonicalEntry } from '../../../src/edge/record/entry.ts'
+import { fitsHashTable } from '../../../src/estate/reading/text/written-names.ts'
+import { renderParts } from '../../../src/nginx/config/render-entry.ts'
 import {
   ENTRIES,
   type HostKind,
@@ -9,11 +12,8 @@ import {
   Shard,
   shardFile,
   shardOf,
-} from '../../../src/edge/config/shards.ts'
-import { fitsHashTable } from '../../../src/edge/config/written-names.ts'
-import type { Entry } from '../../../src/edge/contract.ts'
-import { lineOf, standingOf } from '../../../src/edge/generations/standing.ts'
-import { canonicalEntry } from '../../../src/edge/record/entry.ts'
+} from '../../../src/nginx/config/shards.ts'
+import { lineOf, standingOf } from '../../../src/nginx/generations/standing.ts'
 import { entryOf, PLAN_ID } from '../../support/edge/edge.ts'
 import { fc } from '../../support/fast-check.ts'
 

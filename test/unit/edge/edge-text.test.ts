@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { directivesIn, rewrite } from '../../../src/edge/reading/text/directives.ts'
-import { UnreadableText } from '../../../src/edge/reading/text/tokens.ts'
+import { directivesIn, rewrite } from '../../../src/estate/reading/text/directives.ts'
+import { UnreadableText } from '../../../src/estate/reading/text/tokens.ts'
 import { fc } from '../../support/fast-check.ts'
 
 const told = (text: string) =>

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { ownFolder, whileUnowned } from '../../../src/edge/files/folder-lock.ts'
+import { ownFolder, whileUnowned } from '../../../src/edge/fences/folder-lock.ts'
 
 let parent: string
 

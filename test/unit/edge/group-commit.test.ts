@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { findFailing, GroupCommit, type Member } from '../../../src/edge/generations/group-commit.ts'
+import { findFailing, GroupCommit, type Member } from '../../../src/edge/engine/group-commit.ts'
 import { fc } from '../../support/fast-check.ts'
 
 /** A commit that waits until it is let go, and notes what it was given. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { hashOf } from '../../../src/edge/files/files.ts'
-import { OutsideNotes } from '../../../src/edge/files/outside-notes.ts'
+import { hashOf } from '../../../src/nginx/files/files.ts'
+import { OutsideNotes } from '../../../src/nginx/files/outside-notes.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
 const DAY_MS = 24 * 3_600_000

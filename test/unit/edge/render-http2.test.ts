@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { renderBase } from '../../../src/edge/config/render-base.ts'
+import { renderBase } from '../../../src/nginx/config/render-base.ts'
 
 const settings = { listen: ['192.168.45.23'], ports: { http: 80, https: 443 }, folder: '/etc/nginx/drawbridge' }
 const generation = { number: 1, folder: '/etc/nginx/drawbridge/generations/1', serves: { http: true, https: true } }

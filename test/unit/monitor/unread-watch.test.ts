@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { BrokenPlace, EdgeReader, ServedMap } from '../../../src/edge/reading/contract.ts'
+import type { BrokenPlace, EdgeReader, ServedMap } from '../../../src/edge/served.ts'
 import { UnreadWatch } from '../../../src/monitor/edge-watch/unread-watch.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 

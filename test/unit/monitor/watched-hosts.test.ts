@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ServedHost } from '../../../src/edge/reading/contract.ts'
+import type { ServedHost } from '../../../src/edge/served.ts'
 import type { PlanState } from '../../../src/model/exposure.ts'
 import { type WatchedExposure, watchedHosts } from '../../../src/monitor/watched.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { findProgram } from '../../../../lab/program.ts'
-import { judgeHosts } from '../../../../src/edge/adopt/rehearsed.ts'
-import { readSite } from '../../../../src/edge/adopt/site-text.ts'
+import { readSite } from '../../../../src/estate/adopt/site-text.ts'
+import { judgeHosts } from '../../../../src/nginx/adopt/rehearsed.ts'
 import { systemClock } from '../../../../src/primitives/clock.ts'
 
 /** What stands in the http block counts for the site, and for the entry that stands beside it: a copy of nginx has both. */

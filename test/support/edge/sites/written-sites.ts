@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { EdgeDescription } from '../../../../lab/description.ts'
-import { masterPid } from '../../../../src/edge/process/nginx-workers.ts'
+import { masterPid } from '../../../../src/nginx/process/nginx-workers.ts'
 import { updateZone } from '../../dns/lab-dns.ts'
 import type { TestLab } from '../../lab/lab.ts'
 import { until } from '../../until.ts'

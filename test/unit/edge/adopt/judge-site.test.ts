@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { judgeSite } from '../../../../src/edge/adopt/judge/judge-site.ts'
-import { namesOf } from '../../../../src/edge/adopt/judge/site-blocks.ts'
-import { readSite } from '../../../../src/edge/adopt/site-text.ts'
+import { judgeSite } from '../../../../src/estate/adopt/judge/judge-site.ts'
+import { namesOf } from '../../../../src/estate/adopt/judge/site-blocks.ts'
+import { readSite } from '../../../../src/estate/adopt/site-text.ts'
 import { SITE_STYLES } from '../../../support/edge/sites/site-styles.ts'
 
 const HOST = 'shop.example.test'

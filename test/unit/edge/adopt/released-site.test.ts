@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { isWithoutSite } from '../../../../src/edge/adopt/released-site.ts'
-import { renderReleased } from '../../../../src/edge/config/render-released.ts'
+import { isWithoutSite } from '../../../../src/estate/adopt/released-site.ts'
+import { renderReleased } from '../../../../src/nginx/config/render-released.ts'
 
 const LISTENING = { listen: ['192.168.45.23'], ports: { http: 80, https: 443 } }
 const TEXT = 'server {\n  listen 192.168.45.23:80;\n  server_name app.lab.test;\n}\n'

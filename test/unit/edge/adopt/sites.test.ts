@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { hostsIn, judgeHost, type Sites, sitesOfEdge, sitesOfFolder } from '../../../../src/edge/adopt/sites.ts'
+import { hostsIn, judgeHost, type Sites, sitesOfEdge, sitesOfFolder } from '../../../../src/estate/adopt/sites.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
 
 const temporary = tempFolder()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { readSite } from '../../../../src/edge/adopt/site-text.ts'
-import { withoutBlocks } from '../../../../src/edge/adopt/take-out.ts'
+import { readSite } from '../../../../src/estate/adopt/site-text.ts'
+import { withoutBlocks } from '../../../../src/estate/adopt/take-out.ts'
 
 const without = (text: string, name: string) =>
   withoutBlocks(

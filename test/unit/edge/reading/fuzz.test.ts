@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { directivesIn } from '../../../../src/edge/reading/text/directives.ts'
-import { UnreadableText } from '../../../../src/edge/reading/text/tokens.ts'
+import { directivesIn } from '../../../../src/estate/reading/text/directives.ts'
+import { UnreadableText } from '../../../../src/estate/reading/text/tokens.ts'
 import { nginxFiles } from '../../../support/edge/nginx-files.ts'
 import { fc } from '../../../support/fast-check.ts'
 

@@ -1,7 +1,7 @@
 import { appendFileSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { PresentGeneration } from '../../../../src/edge/generations/present.ts'
+import { PresentGeneration } from '../../../../src/nginx/generations/present.ts'
 import { type Entry, enterGeneration } from '../../../support/edge/generation.ts'
 import { type NginxFiles, nginxFiles, settled } from '../../../support/edge/nginx-files.ts'
 

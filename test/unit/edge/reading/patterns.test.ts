@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { pattern } from '../../../../src/edge/reading/patterns/pattern.ts'
+import { pattern } from '../../../../src/estate/reading/patterns/pattern.ts'
 import { nginxFiles } from '../../../support/edge/nginx-files.ts'
 import { fc } from '../../../support/fast-check.ts'
 

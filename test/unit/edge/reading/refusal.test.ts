@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { refusalIn, refusalSentence } from '../../../../src/edge/reading/refusal.ts'
+import { refusalIn, refusalSentence } from '../../../../src/estate/reading/refusal.ts'
 
 describe('what nginx says is told by kind and place, never in its words', () => {
   test.each([

@@ -1,8 +1,8 @@
 import { hostname } from 'node:os'
 import { describe, expect, test } from 'vitest'
-import type { EdgeMap } from '../../../../src/edge/reading/contract.ts'
-import { addressesIn } from '../../../../src/edge/reading/text/hosts-file.ts'
-import { parseListens, withEveryPort } from '../../../../src/edge/reading/text/listen.ts'
+import type { EdgeMap } from '../../../../src/edge/served.ts'
+import { addressesIn } from '../../../../src/estate/reading/text/hosts-file.ts'
+import { parseListens, withEveryPort } from '../../../../src/estate/reading/text/listen.ts'
 import { nginxFiles } from '../../../support/edge/nginx-files.ts'
 
 async function read(text: string): Promise<EdgeMap> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { differencesOf, isTold, seenAt, sentenceOf } from '../../../../../src/edge/adopt/rehearsal/compare.ts'
+import { differencesOf, isTold, seenAt, sentenceOf } from '../../../../../src/nginx/adopt/rehearsal/compare.ts'
 
 const backend = { method: 'GET', path: '/', version: '1.1', headers: { host: 'a' }, body: '' }
 const answer = { status: 200, headers: { etag: '1', date: 'now' }, body: 'text', backend }

@@ -1,0 +1,364 @@
+import type { Clock } from '../../primitives/clock.ts'
+import {
+  type ChallengeChange,
+  type Change,
+  type ChangeItem,
+  type ChangeOptions,
+  EdgeFault,
+  type EdgePoint,
+  type HostVerdict,
+  isFenced,
+} from '../contract.ts'
+import { faultOf, withEdgeFaults } from '../faults.ts'
+import type { Fences } from '../fences/fences.ts'
+import { isChallenge } from '../record/challenge.ts'
+import { findFailing, GroupCommit, type Member } from './group-commit.ts'
+import { type ProposalParts, type Proposed, propose, type Work } from './proposals.ts'
+import { noteRuns, settleRuns } from './unsettled.ts'
+import type { Batch, NextGeneration, OutsideChange, Staged, Standing, Tried, Turn } from './web-server.ts'
+
+export interface EngineParts<S extends Standing, O> extends ProposalParts<S, O> {
+  readonly clock: Clock
+  readonly fences: Fences
+  /** Runs `work` while no other process changes this edge. */
+  readonly exclusive: <T>(work: (turn: Turn) => Promise<T>) => Promise<T>
+  /** Runs `work` while no agent of another process owns the folder. Default: none does. */
+  readonly locked?: (<T>(work: () => Promise<T>) => Promise<T>) | undefined
+}
+
+/** How often a batch is begun again because somebody edited a file in the middle. */
+const ATTEMPTS = 3
+
+export const EDITED = new EdgeFault(
+  'changed_meanwhile',
+  'Files of the edge were edited again and again while they were changed.',
+)
+
+/** Makes generations out of changes: all that wait go into one, which is tested, entered, reloaded and proven once. */
+export class GenerationEngine<S extends Standing, O> {
+  readonly #parts: EngineParts<S, O>
+  readonly #commits: GroupCommit<Work>
+  /** Changes that are made alone: together they failed. */
+  readonly #lone = new WeakSet<Member<Work>>()
+  readonly #served: Member<Work>[] = []
+  /** The generation that the web server has been proven to run. */
+  #loaded: number | undefined
+  /** Why the edge could not be prepared the last time. */
+  whyUnprepared: string | undefined
+
+  constructor(parts: EngineParts<S, O>) {
+    this.#parts = parts
+    this.#commits = new GroupCommit((members) => this.#commit(members))
+  }
+
+  /** Resolves when the web server runs a generation with the change. */
+  async change(
+    { run, items, settles = [], floor }: Change,
+    options: ChangeOptions = {},
+  ): Promise<readonly HostVerdict[]> {
+    const { fences, folder, locked = (work) => work() } = this.#parts
+    if (floor) await locked(() => fences.raiseFloor(floor))
+    if (settles.length > 0) await locked(() => settleRuns(folder, settles))
+    if (items.every(({ wanted }) => wanted === 'same')) {
+      await fences.claim(items.map(({ fence }) => fence)).record()
+      return items.map(({ host }) => this.#serving(host))
+    }
+    const work: Work = { change: { run, items }, options, verdicts: new Map() }
+    await this.#commits.run(work, options.signal)
+    return items.map(({ host }) => work.verdicts.get(host) ?? this.#serving(host))
+  }
+
+  async challenge(challenge: ChallengeChange, options: ChangeOptions = {}): Promise<void> {
+    const { host, fence, token, answer } = challenge
+    if (answer !== null && !isChallenge({ token, answer }))
+      throw new EdgeFault(
+        'change_invalid',
+        `The challenge of ${host} is not of the grammar of ACME. Nothing was changed.`,
+      )
+    const items: ChangeItem[] = [{ host, fence, expected: 'any', wanted: 'same' }]
+    const work: Work = { change: { items }, options, challenge, verdicts: new Map() }
+    await this.#commits.run(work, options.signal)
+    const verdict = work.verdicts.get(host)
+    if (verdict?.state === 'refused') throw verdict.fault
+  }
+
+  #serving(host: string): HostVerdict {
+    const { web } = this.#parts
+    return { host, state: 'serving', generation: web.number ?? 0, revision: web.find(host)?.revision ?? '' }
+  }
+
+  /** Newcomers together, then one of those that have to go alone. */
+  async #commit(members: readonly Member<Work>[]): Promise<void> {
+    const [lone] = members.filter((member) => this.#lone.has(member))
+    const batches = [members.filter((member) => !this.#lone.has(member)), lone ? [lone] : []]
+    for (const batch of batches.filter(({ length }) => length > 0)) {
+      await this.#parts
+        .exclusive(async (turn) => {
+          const { web, server } = this.#parts
+          if (web.number === undefined) throw notPrepared(server, this.whyUnprepared)
+          const begun = await web.begin()
+          await this.#generation(await this.#proposals(batch, begun), turn, begun)
+        })
+        .catch((error: unknown) => {
+          for (const member of batch) member.reject(error)
+        })
+      // Resolved after the lock is released: a command on the server ends with the answer.
+      for (const member of this.#served.splice(0)) member.resolve()
+    }
+  }
+
+  async #proposals(members: readonly Member<Work>[], batch: Batch<S, O>): Promise<Proposed<S, O>[]> {
+    const proposed: Proposed<S, O>[] = []
+    for (const member of members) {
+      try {
+        const one = propose(member, this.#parts, batch)
+        if (one.decided.some(({ effect }) => effect.kind === 'put' && effect.entry.certificate !== null))
+          await this.#parts.web.assertNoDebugLog()
+        if (one.decided.length > 0) proposed.push(one)
+        // Every host of it is refused.
+        else this.#served.push(member)
+      } catch (error) {
+        member.reject(error)
+      }
+    }
+    return proposed
+  }
+
+  /**
+   * Carries out the changes, without those that turn out to be impossible. Those that it leaves unsettled are committed again. Only
+   * one bad change is looked for: with more of them the others go one by one, behind newcomers.
+   */
+  async #generation(proposed: readonly Proposed<S, O>[], turn: Turn, batch: Batch<S, O>): Promise<void> {
+    let left: readonly Proposed<S, O>[] = this.#orOneAlone(proposed)
+    let hasFailed = false
+    for (let attempt = 1; left.length > 0; ) {
+      const next = draftOf(left, batch)
+      const isServed = next.isServedOtherwise || hasOutside(left)
+      if (next.isSame && !hasOutside(left)) return this.#finishUnchanged(left, turn)
+      const tried =
+        isServed || this.#loaded !== this.#parts.web.number
+          ? await tryOut(left, next)
+          : { staged: await next.stageUntested() }
+      if ('refused' in tried) {
+        if (hasFailed) {
+          for (const { member } of left) this.#lone.add(member)
+          return
+        }
+        hasFailed = true
+        await this.#parts.web.assertValid()
+        left = await this.#withoutFailing(left, tried.refused, batch)
+        continue
+      }
+      const ready = await this.#enter(left, tried.staged, turn, isServed)
+      if (ready === 'entered') return
+      await tried.staged.discard()
+      if (ready.length === left.length && attempt === ATTEMPTS) throw EDITED
+      if (ready.length === left.length) attempt += 1
+      left = (
+        await this.#proposals(
+          ready.map(({ member }) => member),
+          batch,
+        )
+      ).filter(({ decided }) => decided.length > 0)
+    }
+  }
+
+  /** Everything stands already. The web server may not have loaded it: a process may have died in between. */
+  async #finishUnchanged(proposed: readonly Proposed<S, O>[], turn: Turn): Promise<void> {
+    const { web } = this.#parts
+    const claimed = await this.#claim(proposed)
+    if (Array.isArray(claimed)) return
+    claimed.keep()
+    const isLoadNeeded = proposed.some(({ decided }) =>
+      decided.some(({ effect }) => effect.kind === 'none' && effect.isLoaded),
+    )
+    if (isLoadNeeded && this.#loaded !== web.number) {
+      const ready = this.#ready(proposed, turn)
+      if (ready.length === 0) return
+      await web.reload()
+      this.#loaded = web.number
+    }
+    this.#serve(proposed)
+  }
+
+  /** Leaves out the changes of runs that have lost a lease. */
+  #ready(proposed: readonly Proposed<S, O>[], turn: Turn): Proposed<S, O>[] {
+    turn.assertHeld()
+    return passing(proposed, ({ member: { work } }) => {
+      work.options.onCrashPoint?.('before-swap')
+      work.options.assertHeld?.()
+      this.#parts.fences.claim(fencesOf(work)).assertNewest()
+    })
+  }
+
+  /** One bad change is found by halving and refused; the others go on without it. */
+  async #withoutFailing(
+    proposed: readonly Proposed<S, O>[],
+    first: EdgeFault,
+    batch: Batch<S, O>,
+  ): Promise<Proposed<S, O>[]> {
+    let last = first
+    const passes = async (some: readonly Proposed<S, O>[]): Promise<boolean> => {
+      const tried = await tryOut(some, draftOf(some, batch))
+      if ('refused' in tried) last = tried.refused
+      else await tried.staged.discard()
+      return !('refused' in tried)
+    }
+    const failing = proposed.length === 1 ? proposed[0] : await findFailing(proposed, passes)
+    if (!failing) {
+      // They only fail together.
+      for (const { member } of proposed) this.#lone.add(member)
+      return []
+    }
+    failing.member.reject(last)
+    return proposed.filter((one) => one !== failing)
+  }
+
+  /**
+   * Enters the generation and reloads the web server. If the reload is not proven, the former generation is entered again. Resolves with the
+   * members that are left if one of them may not go on, or if somebody has edited a file meanwhile: then nothing has changed.
+   */
+  async #enter(
+    proposed: readonly Proposed<S, O>[],
+    staged: Staged,
+    turn: Turn,
+    isServed: boolean,
+  ): Promise<'entered' | readonly Proposed<S, O>[]> {
+    const { folder, web } = this.#parts
+    reach(proposed, 'staged')
+    const former = web.number
+    const outside = await this.#claim(proposed).catch(async (error: unknown) => {
+      await staged.discard()
+      throw error
+    })
+    if (Array.isArray(outside)) return outside
+    await Promise.allSettled(
+      [turn, ...proposed.map(({ member }) => member.work.options)].map((held) => held.ensureHeld?.()),
+    )
+    // From here to the rename nothing waits.
+    const ready = this.#ready(proposed, turn)
+    if (ready.length < proposed.length || !staged.isUpToDate()) {
+      outside.takeBack()
+      return ready
+    }
+    try {
+      await staged.enter()
+      outside.takeOut()
+      reach(proposed, 'swapped')
+      turn.assertHeld()
+      if (isServed || this.#loaded !== former) {
+        this.#loaded = undefined
+        await web.reload()
+      }
+      this.#loaded = staged.number
+      reach(proposed, 'reloaded')
+    } catch (error) {
+      turn.assertHeld()
+      outside.takeBack()
+      if (former !== undefined) await web.enterAgain(former)
+      await staged.discard()
+      await web.reload().catch(() => undefined)
+      throw faultOf(folder, error)
+    }
+    outside.keep()
+    this.#serve(proposed)
+    web.forgetOld(staged.number, former)
+    return 'entered'
+  }
+
+  #serve(proposed: readonly Proposed<S, O>[]): void {
+    for (const { member, decided } of proposed) {
+      for (const { item, effect } of decided)
+        member.work.verdicts.set(item.host, {
+          ...this.#serving(item.host),
+          ...(effect.kind === 'release' && { released: this.#parts.web.releasedPlace(item.host) }),
+        } as HostVerdict)
+      this.#served.push(member)
+    }
+  }
+
+  /** Claims the hosts, and writes what lies outside the generation. Resolves with the members that are left if a newer run has one. */
+  async #claim(proposed: readonly Proposed<S, O>[]): Promise<OutsideChange | Proposed<S, O>[]> {
+    const { fences, web } = this.#parts
+    const newest = () => passing(proposed, ({ member: { work } }) => fences.claim(fencesOf(work)).assertNewest())
+    const unfenced = newest()
+    if (unfenced.length < proposed.length) return unfenced
+    const outside = proposed.flatMap(({ member, decided }) =>
+      decided.flatMap((one) => one.outside.map((what) => ({ what, run: member.work.change.run }))),
+    )
+    try {
+      const all = proposed.map(({ member }) => member.work)
+      await Promise.all([fences.claim(all.flatMap(fencesOf)).record(), this.#noteRuns(all)])
+      for (const { what, run } of outside) if (run) await web.noteOutside(run, what)
+    } catch (error) {
+      // One of them was overtaken while the claim was written: the others go on without it.
+      if (isFenced(error)) return newest()
+      throw error
+    }
+    return web.prepareOutside(outside.map(({ what }) => what))
+  }
+
+  /** What stands now may have to be put back by these runs. */
+  async #noteRuns(works: readonly Work[]): Promise<void> {
+    const { folder, web, clock } = this.#parts
+    const { number } = web
+    const runs = works.flatMap(({ change }) => change.run ?? [])
+    if (number !== undefined) await withEdgeFaults(folder, () => noteRuns(folder, number, runs, clock.now()))
+  }
+
+  /** See `WebServer`. False if there is nothing to change. */
+  async refresh(isRunning: boolean, signal?: AbortSignal): Promise<boolean> {
+    const { exclusive, web } = this.#parts
+    const entered = await exclusive((turn) => web.refresh(turn, { isRunning, signal }))
+    if (entered && isRunning) this.#loaded = entered.number
+    if (entered) web.forgetOld(entered.number, entered.former)
+    return entered !== undefined
+  }
+
+  /** What must be in a generation of its own goes alone. */
+  #orOneAlone(proposed: readonly Proposed<S, O>[]): readonly Proposed<S, O>[] {
+    const { web } = this.#parts
+    const alone = proposed.find(({ decided }) =>
+      decided.some(({ outside }) => outside.some((what) => web.needsOwnGeneration(what))),
+    )
+    return alone ? [alone] : proposed
+  }
+}
+
+const draftOf = <S extends Standing, O>(proposed: readonly Proposed<S, O>[], batch: Batch<S, O>): NextGeneration<O> =>
+  batch.draft(proposed.flatMap(({ decided }) => decided.map(({ item, effect }) => ({ host: item.host, effect }))))
+
+function tryOut<S extends Standing, O>(proposed: readonly Proposed<S, O>[], next: NextGeneration<O>): Promise<Tried> {
+  const [only] = proposed
+  const outside = proposed.flatMap(({ decided }) => decided.flatMap((one) => one.outside))
+  return next.stageTested(outside, proposed.length === 1 ? only?.member.work.options.signal : undefined)
+}
+
+const fencesOf = ({ change, verdicts }: Work) =>
+  change.items.filter(({ host }) => verdicts.get(host)?.state !== 'refused').map(({ fence }) => fence)
+
+const hasOutside = <S extends Standing, O>(proposed: readonly Proposed<S, O>[]): boolean =>
+  proposed.some(({ decided }) => decided.some(({ outside }) => outside.length > 0))
+
+/** The changes that pass a check. The others are refused with what the check throws. */
+const passing = <S extends Standing, O>(
+  proposed: readonly Proposed<S, O>[],
+  check: (one: Proposed<S, O>) => void,
+): Proposed<S, O>[] =>
+  proposed.filter((one) => {
+    if (one.member.isSettled) return false
+    try {
+      check(one)
+      return true
+    } catch (error) {
+      one.member.reject(error)
+      return false
+    }
+  })
+
+const notPrepared = (server: string, reason = 'It has not been tried yet.'): EdgeFault =>
+  new EdgeFault('unavailable', `Edge ${server} is not prepared: ${reason}`)
+
+const reach = <S extends Standing, O>(proposed: readonly Proposed<S, O>[], point: EdgePoint): void => {
+  for (const { member } of proposed) member.work.options.onCrashPoint?.(point)
+}

@@ -1,0 +1,288 @@
+import { randomBytes } from 'node:crypto'
+import { closeSync, constants, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { escapeText } from '../../model/escape-text.ts'
+import { epochAhead, type HostFence, type StoreFloor } from '../../model/run.ts'
+import { createFile, errorCode, syncFile, syncFileNow, syncFolder } from '../../primitives/durable-file.ts'
+import { EdgeFault } from '../contract.ts'
+import { faultOf, notRegularFile, withEdgeFaults } from '../faults.ts'
+import { FENCES, STAGING } from '../layout.ts'
+import { isHost } from '../record/entry.ts'
+import { headerOf, linesFrom, newHeader, statOf, withOpened } from './fence-file.ts'
+import { epochOf, type FenceLine, hasWritableStore, textOfLines } from './fence-lines.ts'
+import { FenceTable, MOST_STORES } from './fence-table.ts'
+import { unlessAppending, whileAppending } from './folder-lock.ts'
+
+const { O_APPEND, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants
+
+/** The file is written anew when it has this many lines more than twice the number of hosts. */
+const SPARE_LINES = 1_000
+/** A claim is appended again only when another process has created the file at the same time. */
+const MAX_APPENDS = 2
+
+/** Protects one change against newer runs of its hosts. */
+export interface Claim {
+  /** Throws `fenced` when a newer run has claimed one of the hosts. Cheap: called directly before every effect. */
+  assertNewest(): void
+  /** Claims the hosts for the run. Durable when it resolves. Rejects with `fenced` as above. */
+  record(): Promise<void>
+}
+
+export interface FencesOptions {
+  readonly now: () => number
+  readonly spareLines?: number
+  /** Called once with each fence of the far future that stands in the file, and the host or store that it is for. `ahead`: by how much, in words. */
+  readonly onIgnored?: ((fence: { readonly host: string; readonly epoch: number }, ahead: string) => void) | undefined
+}
+
+const UNFENCED: Claim = { assertNewest: () => undefined, record: async () => undefined }
+
+/**
+ * The highest fence of every host that was ever changed on an edge, removed hosts included, and the highest epoch of every store. Claims
+ * are appended to one file, which any number of processes on this machine may use at the same time. A claim is appended before the file
+ * is read again: so of two concurrent claims on a host the lower one is refused, or it is in the file before the higher one.
+ */
+export class Fences {
+  readonly #folder: string
+  readonly #path: string
+  readonly #spareLines: number
+  readonly #now: () => number
+  readonly #onIgnored: FencesOptions['onIgnored']
+  readonly #table = new FenceTable()
+  /** Fences of the far future, which earlier versions took. They count for nothing until the clock comes near them. */
+  #ahead: readonly FenceLine[] = []
+  readonly #told = new Set<string>()
+  #read = NOTHING_READ
+
+  constructor(folder: string, { now, spareLines = SPARE_LINES, onIgnored }: FencesOptions) {
+    this.#onIgnored = onIgnored
+    this.#folder = folder
+    this.#path = join(folder, FENCES)
+    this.#spareLines = spareLines
+    this.#now = now
+  }
+
+  claim(fences: readonly HostFence[] = []): Claim {
+    if (fences.length === 0) return UNFENCED
+    for (const fence of fences) {
+      assertWritable(fence)
+      assertNotAhead(fence.host, fence.epoch, this.#now())
+    }
+    return {
+      assertNewest: () => this.#assertNewest(fences),
+      record: () => this.#writing(() => this.#record(fences)),
+    }
+  }
+
+  /** Refuses everything that comes from this store in an earlier epoch, from now on. Durable when it resolves. Rejects with `fenced` if a later one is known. */
+  async raiseFloor(floor: StoreFloor): Promise<void> {
+    const { store, epoch } = floor
+    if (!hasWritableStore(floor) || !isNumber(epoch)) throw new Error(`${escapeText(store)} ${epoch} is no floor.`)
+    assertNotAhead('this edge', epoch, this.#now())
+    await this.#writing(async () => {
+      this.#readOn()
+      const refusal = this.#table.floorRefusal(floor)
+      if (refusal !== undefined) throw new EdgeFault('fenced', refusal)
+      if (this.#table.hasFloor(floor)) return
+      this.#assertRoom([store])
+      await this.#append([{ kind: 'floor', floor }])
+      await this.#sync()
+    })
+  }
+
+  /** Gives hosts to another store, by the word of a person. `hosts`: undefined for all of `from`. Resolves with their names. */
+  async handOver(from: string, to: string, hosts?: readonly string[]): Promise<readonly string[]> {
+    if (!hasWritableStore({ store: to })) throw new Error(`${escapeText(to)} is not the id of a store.`)
+    return this.#writing(async () => {
+      this.#readOn()
+      const own = this.#table.hostsOf(from)
+      const given = hosts === undefined ? own : own.filter((host) => hosts.includes(host))
+      if (given.length === 0) return given
+      await this.#append(given.map((host) => ({ kind: 'handed', host, store: to })))
+      await this.#sync()
+      return given
+    })
+  }
+
+  /** The highest epoch of all fences and stores, 0 if there is none. A store that begins a new epoch begins a higher one. */
+  highestEpoch(): number {
+    this.#readOn()
+    return this.#table.highestEpoch
+  }
+
+  /** The highest epoch of each store that has changed this edge. */
+  floors(): readonly StoreFloor[] {
+    this.#readOn()
+    return this.#table.floors
+  }
+
+  /** The highest fence of each of these hosts that has one. */
+  of(hosts: readonly string[]): HostFence[] {
+    try {
+      this.#readOn()
+    } catch (error) {
+      throw faultOf(FENCES, error)
+    }
+    return hosts.flatMap((host) => this.#table.of(host) ?? [])
+  }
+
+  #assertNewest(fences: readonly HostFence[]): void {
+    try {
+      this.#readOn()
+    } catch (error) {
+      throw faultOf(FENCES, error)
+    }
+    for (const fence of fences) {
+      const refusal = this.#table.refusal(fence)
+      if (refusal !== undefined) throw new EdgeFault('fenced', refusal)
+    }
+  }
+
+  /** Whoever sends made-up stores must not fill the disk. */
+  #assertRoom(stores: readonly (string | undefined)[]): void {
+    const known = new Set(this.#table.floors.map(({ store }) => store))
+    for (const store of stores) if (store !== undefined) known.add(store)
+    if (known.size > MOST_STORES)
+      throw new EdgeFault(
+        'change_invalid',
+        `More than ${MOST_STORES} stores would have changed this edge. Nothing was changed.`,
+      )
+  }
+
+  async #record(fences: readonly HostFence[]): Promise<void> {
+    for (let appends = 0; ; appends += 1) {
+      this.#assertNewest(fences)
+      const missing = fences.filter((fence) => this.#table.isMissing(fence))
+      if (missing.length === 0) break
+      if (appends === MAX_APPENDS) throw new EdgeFault('write_failed', `${FENCES} does not keep what is written to it.`)
+      this.#assertRoom(missing.map(({ store }) => store))
+      await this.#append(missing.map((fence) => ({ kind: 'fence', fence })))
+    }
+    await this.#sync()
+  }
+
+  async #writing<T>(work: () => Promise<T>): Promise<T> {
+    return withEdgeFaults(FENCES, async () => {
+      const done = await whileAppending(this.#folder, work)
+      if (this.#isLong()) this.#compact()
+      return done
+    })
+  }
+
+  #isLong(): boolean {
+    return this.#read.lines > 2 * (this.#table.size + this.#ahead.length) + this.#spareLines
+  }
+
+  /** Reads what was appended since the last call, or everything when the file was written anew. */
+  #readOn(): void {
+    const { ino, size, ctimeMs, isFile } = statOf(this.#path)
+    if (!isFile) throw notRegularFile(FENCES)
+    this.#ahead = this.#take(this.#ahead)
+    if (ino === this.#read.ino && size === this.#read.size && ctimeMs === this.#read.ctimeMs) return
+    if (ino === 0) {
+      this.#forget()
+      return
+    }
+    withOpened(this.#path, O_RDONLY, (descriptor) => {
+      const header = headerOf(descriptor)
+      if (header !== this.#read.header || size < this.#read.offset) this.#forget()
+      const { lines, end } = linesFrom(descriptor, this.#read.offset)
+      const ahead = this.#take(lines)
+      for (const line of ahead) this.#tellIgnored(line)
+      this.#ahead = [...this.#ahead, ...ahead]
+      this.#read = { ino, size, ctimeMs, header, offset: end, lines: this.#read.lines + lines.length }
+    })
+  }
+
+  /** Takes the lines into account that are not of the far future. Returns the others. */
+  #take(lines: readonly FenceLine[]): FenceLine[] {
+    return lines.filter((line) => {
+      if (epochAhead(epochOf(line), this.#now()) !== undefined) return true
+      this.#table.take(line)
+      return false
+    })
+  }
+
+  /** The file is read from its beginning when it was written anew. */
+  #tellIgnored(line: FenceLine): void {
+    const text = textOfLines([line])
+    if (this.#told.has(text)) return
+    this.#told.add(text)
+    const host = line.kind === 'fence' ? line.fence.host : line.kind === 'floor' ? line.floor.store : line.host
+    const epoch = epochOf(line)
+    this.#onIgnored?.({ host, epoch }, epochAhead(epoch, this.#now()) ?? '')
+  }
+
+  /** What a file that is written anew must have. A clock that is wrong for a while must not lose the fences that are ahead of it. */
+  #kept(): FenceLine[] {
+    return [...this.#table.lines(), ...this.#ahead]
+  }
+
+  #forget(): void {
+    this.#table.clear()
+    this.#ahead = []
+    this.#read = NOTHING_READ
+  }
+
+  async #append(lines: readonly FenceLine[]): Promise<void> {
+    try {
+      withOpened(this.#path, O_WRONLY | O_APPEND, (descriptor) => writeFileSync(descriptor, textOfLines(lines)))
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT') throw error
+      await createFile(this.#path, newHeader() + textOfLines(lines), 0o600).catch(ignoreExisting)
+      await syncFolder(this.#folder)
+    }
+  }
+
+  async #sync(): Promise<void> {
+    const descriptor = openSync(this.#path, O_RDONLY | O_NOFOLLOW)
+    await syncFile(descriptor, this.#path).finally(() => closeSync(descriptor))
+  }
+
+  /** Keeps one line per host. What was written before it has succeeded in any case, and the next claim tries again. */
+  #compact(): void {
+    const draft = join(this.#folder, STAGING, `fences-${randomBytes(8).toString('hex')}`)
+    try {
+      unlessAppending(this.#folder, () => {
+        this.#readOn()
+        if (!this.#isLong()) return
+        writeFileSync(draft, newHeader() + textOfLines(this.#kept()), { flag: 'wx', mode: 0o600 })
+        syncNow(draft)
+        renameSync(draft, this.#path)
+        // Before anyone appends to it: after a power loss the former file would be back without his claim.
+        syncNow(this.#folder)
+      })
+    } catch {
+      rmSync(draft, { force: true })
+    }
+  }
+}
+
+const syncNow = (path: string): void => withOpened(path, O_RDONLY, (descriptor) => syncFileNow(descriptor, path))
+
+/** How far the file was read, and what identifies it: the system may give the number of a removed inode to a new file. */
+const NOTHING_READ = { ino: 0, size: 0, ctimeMs: 0, header: '', offset: 0, lines: 0 }
+
+/** Another process has created the file at the same time. Then the lines are missing in it and are appended. */
+function ignoreExisting(error: unknown): void {
+  if (errorCode(error) !== 'EEXIST') throw error
+}
+
+const isNumber = (value: number): boolean => Number.isSafeInteger(value) && value >= 0
+
+function assertWritable(fence: HostFence): void {
+  const { host, epoch, number } = fence
+  if (!isHost(host) || !isNumber(epoch) || !isNumber(number) || !hasWritableStore(fence))
+    throw new Error(`${escapeText(host)} ${epoch} ${number} is not a fence of a host.`)
+}
+
+/** A fence of the far future would refuse every run after it. */
+function assertNotAhead(host: string, epoch: number, now: number): void {
+  const ahead = epochAhead(epoch, now)
+  if (ahead === undefined) return
+  throw new EdgeFault(
+    'change_invalid',
+    `The epoch of the store that changes ${host} is ${ahead} ahead of the clock of this edge (${new Date(now).toISOString()}). ` +
+      'Nothing was changed. Compare the clocks of the service and the edge.',
+  )
+}

@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { BASE_FILE } from '../layout.ts'
+import { isSameStamp, type Stamp, stampOf } from './text/config-files.ts'
+
+export interface Base {
+  /** The number of the present generation. Undefined without one. */
+  readonly generation: number | undefined
+  /** The text, the same for every generation with the same settings. */
+  readonly shape: string
+  readonly changedAt: number
+}
+
+/** The file of the edge that nginx includes. It is read again only when it has changed. */
+export class BaseFile {
+  readonly #path: string
+  #latest: { readonly stamp: Stamp; readonly base: Base } | undefined
+
+  constructor(folder: string) {
+    this.#path = join(folder, BASE_FILE)
+  }
+
+  read(): Base {
+    const { stamp } = stampOf(this.#path)
+    if (!this.#latest || !isSameStamp(this.#latest.stamp, stamp)) {
+      const text = textAt(this.#path)
+      const base = { generation: generationIn(text), shape: withoutNumber(text), changedAt: Math.floor(stamp.ctimeMs) }
+      this.#latest = { stamp, base }
+    }
+    return this.#latest.base
+  }
+}
+
+function textAt(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+/** The number of the generation that a base file includes. Undefined for a file that is not ours. */
+export function generationIn(base: string): number | undefined {
+  const number = /^# Made by Drawbridge: generation (\d+)\. /.exec(base)?.[1]
+  return number === undefined ? undefined : Number(number)
+}
+
+/** The text of a base file, the same for every generation with the same settings. */
+export const withoutNumber = (base: string): string =>
+  base
+    .replace(/^# Made by Drawbridge: generation \d+/, '# Made by Drawbridge')
+    .replaceAll(/(?<=\/generations\/)\d+(?=\/)/g, 'N')

@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto'
+import type { Challenge } from '../../edge/record/challenge.ts'
+import type { Entry } from '../../edge/record/entry.ts'
+import { escaped, mapKey, serverName } from '../../estate/reading/text/written-names.ts'
+import { CHALLENGE_PATH, modelOf, needsBlock, type RenderedEntry } from './render-model.ts'
+import { renderBlock, renderBlocks } from './render-site.ts'
+import { type HostKind, TEXT_KINDS } from './shards.ts'
+import type { Listening } from './sockets.ts'
+import { plainBlock, writtenBlock } from './written-block.ts'
+
+/** The texts of one host, by the kind of shard in which each stands. */
+export type Parts = ReadonlyMap<HostKind, string>
+
+/** Everything that nginx reads of an entry. Throws `change_invalid` for an id of an option that the edge does not have. */
+export function renderParts(entry: Entry, listening: Listening, challenge?: Challenge): Parts {
+  const model = modelOf(entry, challenge)
+  const { host, certificate } = entry
+  const parts = new Map<HostKind, string>(needsBlock(model) ? blockParts(model, listening) : lineParts(model))
+  if (certificate !== null) parts.set('tls/hosts', `${mapKey(host)} ${certificate};\n`)
+  return parts
+}
+
+/**
+ * An entry as lines. The base file has one server for all hosts of a kind; a host is its name in that server, and its values in maps.
+ * The question and the answer of a host are one value: the base file compares the question.
+ */
+function lineParts({ host, target, tls, identity, challenge }: RenderedEntry): [HostKind, string][] {
+  return [
+    [tls ? 'names-https' : 'names-http', `server_name ${serverName(host)};\n`],
+    ['backends', `${mapKey(host)} ${target};\n`],
+    ...(identity
+      ? [['answers', `${mapKey(host)} ${identity.question}:${identity.answer};\n`] as [HostKind, string]]
+      : []),
+    // There are few at a time, and none fits a hash table.
+    ...(challenge
+      ? [
+          [
+            'challenges',
+            `"~^${escaped(host)} ${escaped(CHALLENGE_PATH)}${challenge.token}$" ${challenge.answer};\n`,
+          ] as [HostKind, string],
+        ]
+      : []),
+  ]
+}
+
+const BLOCK = '#: '
+
+const blockParts = (model: RenderedEntry, listening: Listening): [HostKind, string][] => [
+  ['blocks', `${BLOCK}${model.host}\n${writtenBlock(model.host, renderBlock(model, listening))}\n`],
+]
+
+/** The server blocks in the part of a host, as the renderer makes them. */
+export const blockIn = (host: string, part: string): string => plainBlock(host, part.slice(part.indexOf('\n') + 1, -1))
+
+/** Identifies the texts of a host, whatever they say. */
+export const digestOf = (parts: Parts): string =>
+  createHash('sha256')
+    .update(TEXT_KINDS.map((kind) => `${kind}\n${parts.get(kind) ?? ''}`).join('\n'))
+    .digest('hex')
+    .slice(0, 32)
+
+/**
+ * What the texts of a host do, as server blocks of its own. Null if nginx does not serve the host by them. `entry`: where nobody has
+ * edited them, what they were made of.
+ */
+export function standaloneBlocks(
+  host: string,
+  parts: Parts,
+  entry: Entry | undefined,
+  listening: Listening,
+): string | null {
+  const block = parts.get('blocks')
+  if (block !== undefined) return blockIn(host, block)
+  if (entry) return renderBlocks(modelOf(entry), listening)
+  const tls = parts.has('names-https')
+  if (!tls && !parts.has('names-http')) return null
+  // Somebody may have changed the spaces, or written a comment behind it.
+  const [, target] = /^\s*\S+\s+([^\s;{}"']+)\s*;[ \t]*(?:#.*)?$/m.exec(parts.get('backends') ?? '') ?? []
+  const [, question, answer] = /\s([0-9a-f]{32}):([0-9a-f]{32});$/m.exec(parts.get('answers') ?? '') ?? []
+  const identity = question === undefined || answer === undefined ? undefined : { question, answer }
+  if (target === undefined) return null
+  return renderBlocks({ host, target, tls, identity, furtherTargets: undefined, options: undefined }, listening)
+}

@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { OUTSIDE_NOTES } from '../../edge/layout.ts'
+import type { OutsideFile } from '../../estate/layout.ts'
+import { replaceFile } from '../../primitives/durable-file.ts'
+import { KeyedQueue } from '../../primitives/keyed-queue.ts'
+import { hashOf } from './files.ts'
+
+interface Note {
+  /** Undefined where an earlier version has written the note. */
+  readonly run?: string
+  readonly path: string
+  readonly hash: string
+  readonly at: number
+}
+
+/** An undo comes soon after its change, or when a person has resolved a blocked run. Later the file belongs to the administrator alone. */
+const UNDO_MS = 30 * 24 * 3_600_000
+const MOST_NOTES = 1_000
+
+/**
+ * The files outside the edge's folder that runs have written: only these may go again, by the undo of the same run, while they are as
+ * they were written. Kept in a file, so that an engine that was started again can undo.
+ */
+export class OutsideNotes {
+  readonly #file: string
+  readonly #now: () => number
+  readonly #writes = new KeyedQueue()
+
+  constructor(folder: string, now: () => number) {
+    this.#file = join(folder, OUTSIDE_NOTES)
+    this.#now = now
+  }
+
+  /** Before a run writes these files. */
+  async note(run: string, files: readonly OutsideFile[]): Promise<void> {
+    const at = this.#now()
+    const written = files.flatMap(({ path, content }): Note[] => {
+      const hash = hashOf(content)
+      return hash === null ? [] : [{ run, path, hash, at }]
+    })
+    if (written.length === 0) return
+    await this.#writes.run(this.#file, () =>
+      replaceFile(this.#file, JSON.stringify([...written, ...this.#notes()].slice(0, MOST_NOTES)), 0o600),
+    )
+  }
+
+  /** What a run has written, by path, with the hash of each. */
+  of(run: string): ReadonlyMap<string, string> {
+    const own = this.#notes().filter(
+      (note) => (note.run === undefined || note.run === run) && note.at > this.#now() - UNDO_MS,
+    )
+    return new Map(own.toReversed().map(({ path, hash }) => [path, hash]))
+  }
+
+  #notes(): readonly Note[] {
+    try {
+      return JSON.parse(readFileSync(this.#file, 'utf8')) as Note[]
+    } catch {
+      return []
+    }
+  }
+}

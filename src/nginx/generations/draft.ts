@@ -1,0 +1,192 @@
+import { EdgeFault } from '../../edge/contract.ts'
+import type { Challenge } from '../../edge/record/challenge.ts'
+import type { Entry } from '../../edge/record/entry.ts'
+import { MAX_PARTS } from '../../estate/layout.ts'
+import { type Parts, renderParts } from '../config/render-entry.ts'
+import {
+  ENTRIES,
+  fileOfShard,
+  type HostKind,
+  PEM_KINDS,
+  pemFolder,
+  Shard,
+  shardFile,
+  shardOf,
+  TEXT_KINDS,
+} from '../config/shards.ts'
+import type { Listening } from '../config/sockets.ts'
+import { type Pairs, renderPair } from './pairs.ts'
+import type { PresentGeneration } from './present.ts'
+import { lineOf, type Standing } from './standing.ts'
+
+/** The text of a file of a generation: null if it goes. */
+export type ShardText = string | null
+
+interface DraftShard {
+  readonly files: Map<HostKind, Shard>
+  /** The files that differ from those of the present generation. */
+  readonly changed: Set<HostKind>
+  /** What each host of the shard is in the next generation. */
+  readonly hosts: Map<string, Standing | Written>
+}
+
+interface Written {
+  readonly entry: Entry
+}
+
+interface DraftParts {
+  readonly present: PresentGeneration
+  readonly pairs: Pairs
+  readonly listening: Listening
+}
+
+/** The files of the next generation that differ from those of the present one. */
+export class Draft {
+  readonly #parts: DraftParts
+  readonly #shards = new Map<string, DraftShard>()
+  /** Whether anything that nginx reads differs. */
+  #isServedOtherwise = false
+
+  constructor(parts: DraftParts) {
+    this.#parts = parts
+  }
+
+  /** Whether nginx has to be tested and reloaded. */
+  get isServedOtherwise(): boolean {
+    return this.#isServedOtherwise
+  }
+
+  /** Renders an entry. */
+  put(entry: Entry, challenge?: Challenge): void {
+    const texts = renderParts(entry, this.#parts.listening, challenge)
+    this.#write(entry.host, texts, lineOf(entry, texts, challenge))
+    this.#shardWith(entry.host).hosts.set(entry.host, { entry })
+  }
+
+  remove(host: string): void {
+    this.#write(host, new Map(), undefined)
+    this.#shardWith(host).hosts.delete(host)
+  }
+
+  /** Puts a host back as it stood in another generation, text that somebody else wrote included. */
+  restore(standing: Standing): void {
+    const { host, entry, challenge, parts, isEdited } = standing
+    if (entry && !isEdited) {
+      this.put(entry, challenge)
+      return
+    }
+    const tls = entry?.certificate ? renderParts({ ...entry }, this.#parts.listening).get('tls/hosts') : undefined
+    const texts = new Map(parts)
+    if (tls !== undefined) texts.set('tls/hosts', tls)
+    this.#write(host, texts, entry && lineWith(standing))
+    this.#shardWith(host).hosts.set(host, standing)
+  }
+
+  /** All files that differ, the certificates included that hosts need then. */
+  texts(): Map<string, ShardText> {
+    const texts = new Map<string, ShardText>()
+    for (const [shard, { files, changed }] of this.#shards)
+      for (const kind of changed) texts.set(fileOfShard(kind, shard), files.get(kind)?.text ?? null)
+    for (const [file, text] of this.#pemTexts()) texts.set(file, text)
+    return texts
+  }
+
+  #write(host: string, texts: Parts, line: string | undefined): void {
+    const { files, changed } = this.#shardWith(host)
+    const put = (kind: HostKind, text: string | undefined) => {
+      const file = files.get(kind) ?? new Shard(shardFile(kind, host))
+      if (file.part(host) === text) return
+      file.put(host, text)
+      files.set(kind, file)
+      changed.add(kind)
+      if (kind !== ENTRIES) this.#isServedOtherwise = true
+    }
+    for (const kind of TEXT_KINDS) put(kind, texts.get(kind))
+    put(ENTRIES, line)
+  }
+
+  #shardWith(host: string): DraftShard {
+    const shard = shardOf(host)
+    const known = this.#shards.get(shard)
+    if (known) return known
+    const { files, hosts } = this.#parts.present.copyOf(shard)
+    const present = [...files].flatMap(([kind, file]): [HostKind, Shard][] => (file ? [[kind, file]] : []))
+    // A link, or a file of another user, becomes a file of ours.
+    const odd = [...files.keys()].filter((kind) => this.#parts.present.isOdd(fileOfShard(kind, shard)))
+    const draft: DraftShard = { files: new Map(present), changed: new Set(odd), hosts: new Map(hosts) }
+    this.#shards.set(shard, draft)
+    this.#restoreMissing(draft)
+    return draft
+  }
+
+  /** A file that somebody deleted is rendered again from the records. */
+  #restoreMissing({ files, changed, hosts }: DraftShard): void {
+    const missing = TEXT_KINDS.filter((kind) => !files.has(kind))
+    for (const { entry, challenge, host } of [...hosts.values()].filter(
+      (one) => 'isEdited' in one && one.isEdited,
+    ) as Standing[]) {
+      if (!entry) continue
+      const texts = renderParts(entry, this.#parts.listening, challenge)
+      for (const kind of missing) {
+        const text = texts.get(kind)
+        if (text === undefined) continue
+        const file = files.get(kind) ?? new Shard(shardFile(kind, host))
+        file.put(host, text)
+        files.set(kind, file)
+        changed.add(kind)
+        this.#isServedOtherwise = true
+      }
+    }
+  }
+
+  /** The certificates that hosts name are in nginx's files, and no others. */
+  #pemTexts(): Map<string, ShardText> {
+    const { present, pairs } = this.#parts
+    const needed = this.#certificates()
+    const there = present.pemIds()
+    const changed = new Map<string, Shard>()
+    const put = (folder: string, id: string, text: string | undefined) => {
+      const file = shardFile(folder, id)
+      const shard = changed.get(file) ?? present.copyOfPem(folder, id)
+      if (shard.part(id) === text) return
+      shard.put(id, text)
+      changed.set(file, shard)
+      this.#isServedOtherwise = true
+    }
+    for (const id of needed) {
+      if (present.hasPem(id)) continue
+      const pair = pairs.find(id)
+      if (!pair) throw noPair(id)
+      for (const [folder, text] of renderPair(id, pair)) put(folder, id, text)
+    }
+    for (const id of there)
+      if (!needed.has(id))
+        for (const kind of PEM_KINDS)
+          for (let part = 1; part <= MAX_PARTS[kind]; part += 1) put(pemFolder(kind, part), id, undefined)
+    return new Map([...changed].map(([file, shard]) => [file, shard.text]))
+  }
+
+  #certificates(): ReadonlySet<string> {
+    const ids = new Set<string>()
+    const add = (entry: Entry | undefined, text?: string) => {
+      if (entry?.certificate) ids.add(entry.certificate)
+      // Somebody may have given a host another certificate of this edge by hand.
+      const [, found] = /\s([0-9a-f]{32})\s*;/.exec(text ?? '') ?? []
+      if (found !== undefined && this.#parts.pairs.has(found)) ids.add(found)
+    }
+    for (const standing of this.#parts.present.all())
+      if (!this.#shards.has(shardOf(standing.host)))
+        add(standing.entry, standing.isEdited ? standing.parts.get('tls/hosts') : undefined)
+    for (const { hosts } of this.#shards.values())
+      for (const one of hosts.values()) add(one.entry, 'parts' in one ? one.parts.get('tls/hosts') : undefined)
+    return ids
+  }
+}
+
+/** The record of an edited host keeps the digest of what was rendered: so it stays known that the host was edited. */
+function lineWith({ entry, challenge, host, rendered }: Standing): string {
+  return `${JSON.stringify({ host, entry, ...(challenge && { challenge }), text: rendered ?? '' })}\n`
+}
+
+const noPair = (id: string): EdgeFault =>
+  new EdgeFault('change_invalid', `The edge does not have the certificate with the id ${id}. Nothing was changed.`)

@@ -1,0 +1,107 @@
+import type { Drift, ListedHost } from '../../edge/contract.ts'
+import type { Fences } from '../../edge/fences/fences.ts'
+import type { Clock } from '../../primitives/clock.ts'
+import { Slices } from '../../primitives/slices.ts'
+import { type Parts, renderParts } from '../config/render-entry.ts'
+import { type HostKind, TEXT_KINDS } from '../config/shards.ts'
+import type { Listening } from '../config/sockets.ts'
+import type { PresentGeneration } from './present.ts'
+import type { Standing } from './standing.ts'
+
+const SLICE_MS = 5
+
+interface Listed {
+  /** Undefined: all. */
+  readonly hosts: readonly string[] | undefined
+  readonly listening: Listening
+  readonly clock: Clock
+}
+
+/** The hosts of the present generation, or those that are asked for by name. */
+export async function listHosts(
+  present: PresentGeneration,
+  fences: Pick<Fences, 'of'>,
+  { hosts, listening, clock }: Listed,
+): Promise<readonly ListedHost[]> {
+  const slices = new Slices(SLICE_MS, clock)
+  const standings = hosts ? hosts.map((host) => present.find(host) ?? host) : [...present.all()]
+  const names = standings.map((one) => (typeof one === 'string' ? one : one.host))
+  const known = new Map(fences.of(names).map((fence) => [fence.host, fence]))
+  const listed: ListedHost[] = []
+  for (const one of standings) {
+    if (slices.isOver) await slices.next()
+    const host = typeof one === 'string' ? one : one.host
+    const fence = known.get(host) ?? null
+    const place = present.whereIs(host)
+    listed.push(
+      typeof one === 'string'
+        ? { host, entry: null, revision: null, fence, drift: [], ...place }
+        : {
+            host,
+            entry: one.entry ?? null,
+            revision: one.revision,
+            fence,
+            drift: driftOf(one, present, listening),
+            ...place,
+          },
+    )
+  }
+  return listed
+}
+
+const FIELDS: Readonly<Record<HostKind, Drift['field']>> = {
+  entries: 'record',
+  'names-http': 'name',
+  'names-https': 'name',
+  backends: 'backend',
+  answers: 'proof',
+  challenges: 'challenge',
+  blocks: 'block',
+  'tls/hosts': 'certificate',
+}
+
+/** What somebody has edited. Text of blocks and proofs is not told. */
+function driftOf(standing: Standing, present: PresentGeneration, listening: Listening): readonly Drift[] {
+  const { host, entry, parts, isEdited } = standing
+  const link = isEdited ? present.linkOf(host) : undefined
+  if (link !== undefined) return [{ field: FIELDS[link], found: 'a-link', ...present.whereIs(host, [link]) }]
+  if (!isEdited) return [...withoutPair(standing, present), ...foreignOwner(host, present)]
+  if (!entry) return [{ field: 'record', ...present.whereIs(host, ['entries']) }]
+  const rendered = renderedAs(standing, listening)
+  const kinds = TEXT_KINDS.filter((kind) => parts.get(kind) !== rendered?.get(kind))
+  // Another version has rendered it, and somebody has edited it since.
+  const differing = kinds.length > 0 ? kinds : [parts.has('blocks') ? ('blocks' as const) : ('backends' as const)]
+  return differing.map((kind) => {
+    const place = { field: FIELDS[kind], ...present.whereIs(host, [kind]) }
+    const text = parts.get(kind)
+    if (text === undefined) return { ...place, found: 'missing' }
+    const [expected, found] = [valueIn(rendered?.get(kind)), valueIn(text)]
+    const isTold = (kind === 'backends' || kind === 'tls/hosts') && expected !== found
+    return { ...place, ...(isTold && { expected, found }) }
+  })
+}
+
+/** Tells where another user owns a file of the host. */
+function foreignOwner(host: string, present: PresentGeneration): readonly Drift[] {
+  const owner = present.foreignOwnerOf(host)
+  if (owner === undefined) return []
+  return [{ field: 'owner', expected: 'Drawbridge', found: `user-id-${owner}`, ...present.whereIs(host) }]
+}
+
+/** nginx has no certificate of the host, although the line that names it is there. */
+function withoutPair({ host, entry }: Standing, present: PresentGeneration): readonly Drift[] {
+  if (!entry?.certificate || present.hasPem(entry.certificate)) return []
+  return [{ field: 'certificate', found: 'missing', ...present.whereIs(host, ['tls/hosts']) }]
+}
+
+function renderedAs({ entry, challenge }: Standing, listening: Listening): Parts | undefined {
+  try {
+    return entry && renderParts(entry, listening, challenge)
+  } catch {
+    // The edge has no file for an id that the options name.
+    return undefined
+  }
+}
+
+/** The value of a line in a map. */
+const valueIn = (part = ''): string | undefined => /^\s*\S+\s+([^\s;{}"']{1,300})\s*;/.exec(part)?.[1]

@@ -1,0 +1,308 @@
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { numbersIn } from '../../edge/engine/unsettled.ts'
+import type { Place } from '../../edge/engine/web-server.ts'
+import { faultOf } from '../../edge/faults.ts'
+import { CURRENT, GENERATIONS } from '../../edge/layout.ts'
+import { BASE_FILE } from '../../estate/layout.ts'
+import { generationIn } from '../../estate/reading/base-file.ts'
+import { MOST_STRAY_FILES, MOST_STRAY_LINES, type StrayLines } from '../../model/host-status.ts'
+import {
+  ENTRIES,
+  fileOfShard,
+  type HostKind,
+  isIncluded,
+  PEM_KINDS,
+  pemFolder,
+  SHARD_FOLDERS,
+  Shard,
+  shardFile,
+  shardOf,
+  TEXT_KINDS,
+} from '../config/shards.ts'
+import { type Standing, standingOf } from './standing.ts'
+
+/** The generations of an edge, read from its disk. What did not change is not read again. */
+export class PresentGeneration {
+  readonly #folder: string
+  readonly #files = new Map<string, Seen>()
+  readonly #shards = new Map<string, SeenShard>()
+  readonly #fresh = new Set<string>()
+  #base: { readonly signature: string; readonly number: number | undefined } | undefined
+
+  constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  /**
+   * The number of the generation that nginx includes. Where the base file is missing or is not ours, it is the one that was included
+   * last: its hosts must not be lost. Undefined before the first one.
+   */
+  get number(): number | undefined {
+    const path = join(this.#folder, BASE_FILE)
+    if (this.#isFresh(BASE_FILE) && this.#base) return this.#base.number
+    const signature = signatureOf(path)
+    if (this.#base?.signature === signature) return this.#base.number
+    const number = generationIn(textAt(path) ?? '')
+    this.#base = undefined
+    if (number === undefined) return this.#lastNumber()
+    this.#base = { signature, number }
+    return number
+  }
+
+  #lastNumber(): number | undefined {
+    const numbers = numbersIn(join(this.#folder, GENERATIONS))
+    const linked = Number(/^generations\/(\d+)$/.exec(targetAt(join(this.#folder, CURRENT)) ?? '')?.[1])
+    return numbers.includes(linked) ? linked : numbers.toSorted((a, b) => a - b).at(-1)
+  }
+
+  /** A host as it stands. Undefined if nothing stands for it. */
+  find(host: string): Standing | undefined {
+    const { number } = this
+    return number === undefined ? undefined : this.#shard(number, shardOf(host)).get(host)
+  }
+
+  /** A host as it stood in a generation that is kept. */
+  findIn(number: number, host: string): Standing | undefined {
+    const files = new Map(HOST_FILES.map((kind) => [kind, this.#shardIn(number, shardFile(kind, host))]))
+    return standingOf(host, (kind) => files.get(kind)?.part(host))
+  }
+
+  /** The ids of the certificates that hosts named in a generation that is kept. */
+  certificatesIn(number: number): ReadonlySet<string> {
+    const shards = this.#namesOf(number, ENTRIES).map((name) => this.#shardIn(number, `${ENTRIES}/${name}`))
+    const lines = shards.flatMap((shard) => [...(shard?.keys ?? [])].map((host) => shard?.part(host) ?? ''))
+    return new Set(lines.flatMap((line) => /"certificate":"([0-9a-f]{32})"/.exec(line)?.[1] ?? []))
+  }
+
+  isKept(number: number): boolean {
+    return lstatSync(join(this.#folder, GENERATIONS, String(number)), { throwIfNoEntry: false })?.isDirectory() ?? false
+  }
+
+  /** All hosts. */
+  *all(): Iterable<Standing> {
+    const { number } = this
+    if (number === undefined) return
+    for (const shard of this.#shardNames(number)) yield* this.#shard(number, shard).values()
+  }
+
+  /** The hosts of one shard, from the disk in any case: the date of an edited file can be set back. */
+  copyOf(shard: string): {
+    readonly files: ReadonlyMap<HostKind, Shard | undefined>
+    readonly hosts: ReadonlyMap<string, Standing>
+  } {
+    const { number } = this
+    const files = new Map(
+      HOST_FILES.map((kind) => [
+        kind,
+        number === undefined ? undefined : this.#shardIn(number, fileOfShard(kind, shard)),
+      ]),
+    )
+    return { files, hosts: standingsIn(files) }
+  }
+
+  /** A file of certificates, to be changed. */
+  copyOfPem(folder: string, id: string): Shard {
+    const { number } = this
+    const file = shardFile(folder, id)
+    return (number === undefined ? undefined : this.#shardIn(number, file)) ?? new Shard(file)
+  }
+
+  /** The ids of the certificates of which nginx reads anything. */
+  pemIds(): ReadonlySet<string> {
+    const { number } = this
+    if (number === undefined) return new Set()
+    return new Set(
+      FIRST_PEMS.flatMap((folder) =>
+        this.#namesOf(number, folder).flatMap((name) => [
+          ...(this.#seen(number, `${folder}/${name}`).shard?.keys ?? []),
+        ]),
+      ),
+    )
+  }
+
+  /** Whether nginx reads a certificate and its key. */
+  hasPem(id: string): boolean {
+    const { number } = this
+    return (
+      number !== undefined &&
+      FIRST_PEMS.every((folder) => this.#seen(number, shardFile(folder, id)).shard?.part(id) !== undefined)
+    )
+  }
+
+  /**
+   * Where a person finds the entry of a host: the path leads through the link to the present generation and stays the same; `line`
+   * is null if the host has no entry.
+   */
+  whereIs(host: string, kinds: readonly HostKind[] = ['blocks', 'backends']): Place {
+    const { number } = this
+    const places = kinds.map((kind) => {
+      const file = shardFile(kind, host)
+      return { file, line: number === undefined ? undefined : this.#seen(number, file).shard?.lineOf(host) }
+    })
+    const found = places.find(({ line }) => line !== undefined) ?? places.at(-1)
+    return { file: join(this.#folder, CURRENT, found?.file ?? ''), line: found?.line ?? null }
+  }
+
+  /** The id of another user who owns a file of the host. */
+  foreignOwnerOf(host: string): number | undefined {
+    const { number } = this
+    if (number === undefined) return undefined
+    return HOST_FILES.map((kind) => this.#seen(number, shardFile(kind, host)).owner).find(
+      (owner) => owner !== undefined && owner !== process.getuid?.(),
+    )
+  }
+
+  /** The kind of a file of the host in whose place somebody has put a link. */
+  linkOf(host: string): HostKind | undefined {
+    const { number } = this
+    if (number === undefined) return undefined
+    return HOST_FILES.find((kind) => isLink(join(this.#folder, GENERATIONS, String(number), shardFile(kind, host))))
+  }
+
+  /** Whether a file of the present generation is not a file of ours: a link, or owned by another user. */
+  isOdd(file: string): boolean {
+    const { number } = this
+    if (number === undefined) return false
+    const found = statAt(join(this.#folder, GENERATIONS, String(number), file))
+    return found !== undefined && (found.isSymbolicLink() || found.uid !== process.getuid?.())
+  }
+
+  /** Lines that belong to no host, by file. The path leads through the link to the present generation. */
+  stray(): readonly StrayLines[] {
+    const { number } = this
+    if (number === undefined) return []
+    return SHARD_FOLDERS.flatMap((kind) =>
+      this.#namesOf(number, kind).flatMap((name) => {
+        const lines = this.#seen(number, `${kind}/${name}`).shard?.strayLines.slice(0, MOST_STRAY_LINES) ?? []
+        return lines.length === 0 ? [] : [{ file: `${CURRENT}/${kind}/${name.replaceAll(/[^\w.-]/g, '?')}`, lines }]
+      }),
+    ).slice(0, MOST_STRAY_FILES)
+  }
+
+  /** The text of a file of the present generation. Follows a link, as nginx does. */
+  textOf(file: string): string | null {
+    const { number } = this
+    return number === undefined ? null : textAt(join(this.#folder, GENERATIONS, String(number), file))
+  }
+
+  #shard(number: number, shard: string): ReadonlyMap<string, Standing> {
+    const seen = HOST_FILES.map((kind) => this.#seen(number, fileOfShard(kind, shard)))
+    const known = this.#shards.get(shard)
+    if (known && seen.every((one, at) => one === known.seen[at])) return known.hosts
+    const all = standingsIn(new Map(HOST_FILES.map((kind, at) => [kind, seen[at]?.shard])))
+    // Somebody has put a link in the place of a file, whatever it leads to.
+    const isLinked = seen.some((one) => one.isLink)
+    const hosts = isLinked ? new Map([...all].map(([host, one]) => [host, { ...one, isEdited: true }])) : all
+    this.#shards.set(shard, { seen, hosts })
+    return hosts
+  }
+
+  #shardNames(number: number): ReadonlySet<string> {
+    return new Set(
+      HOST_FILES.flatMap((kind) =>
+        this.#namesOf(number, kind).flatMap((name) => (/^\d\d\./.test(name) ? [name.slice(0, 2)] : [])),
+      ),
+    )
+  }
+
+  #namesOf(number: number, kind: string): string[] {
+    return namesIn(join(this.#folder, GENERATIONS, String(number), kind)).filter((name) => isIncluded(kind, name))
+  }
+
+  #shardIn(number: number, file: string): Shard | undefined {
+    const text = textAt(join(this.#folder, GENERATIONS, String(number), file))
+    return text === null ? undefined : new Shard(file, text)
+  }
+
+  #seen(number: number, file: string): Seen {
+    const path = `${GENERATIONS}/${number}/${file}`
+    const known = this.#files.get(file)
+    if (known && this.#isFresh(path)) return known
+    const place = join(this.#folder, path)
+    const signature = signatureOf(place)
+    // What a link leads to can change without it.
+    if (known?.signature === signature && !isLink(place)) return known
+    const text = signature === MISSING ? null : textAt(place)
+    const seen: Seen = {
+      signature,
+      owner: statAt(place)?.uid,
+      isLink: isLink(place),
+      shard: text === null ? undefined : new Shard(file, text),
+    }
+    this.#files.set(file, seen)
+    return seen
+  }
+
+  /** Whether the path was asked for before in the same turn of the event loop: thousands of hosts share few files. */
+  #isFresh(path: string): boolean {
+    if (this.#fresh.has(path)) return true
+    if (this.#fresh.size === 0) queueMicrotask(() => this.#fresh.clear())
+    this.#fresh.add(path)
+    return false
+  }
+}
+
+const FIRST_PEMS = PEM_KINDS.map((kind) => pemFolder(kind, 1))
+const HOST_FILES: readonly HostKind[] = [ENTRIES, ...TEXT_KINDS]
+
+interface Seen {
+  readonly signature: string
+  /** Undefined without a file. */
+  readonly owner: number | undefined
+  readonly isLink: boolean
+  readonly shard: Shard | undefined
+}
+
+interface SeenShard {
+  readonly seen: readonly Seen[]
+  readonly hosts: ReadonlyMap<string, Standing>
+}
+
+function standingsIn(files: ReadonlyMap<HostKind, Shard | undefined>): ReadonlyMap<string, Standing> {
+  const hosts = new Set([...files.values()].flatMap((shard) => [...(shard?.keys ?? [])]))
+  const standings = [...hosts].flatMap((host) => standingOf(host, (kind) => files.get(kind)?.part(host)) ?? [])
+  return new Map(standings.map((standing) => [standing.host, standing]))
+}
+
+const MISSING = 'missing'
+
+/** Changes with the file at the path. A further link to the file does not change it: unchanged files pass from generation to generation. */
+export function signatureOf(path: string): string {
+  const found = statAt(path)
+  return found ? `${found.ino} ${found.size} ${found.mtimeMs} ${found.uid} ${found.mode}` : MISSING
+}
+
+const isLink = (path: string): boolean => statAt(path)?.isSymbolicLink() ?? false
+
+function statAt(path: string) {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    throw faultOf(path, error)
+  }
+}
+
+const namesIn = (folder: string): string[] => {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+const targetAt = (path: string): string | null => {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return null
+  }
+}
+
+const textAt = (path: string): string | null => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return null
+  }
+}

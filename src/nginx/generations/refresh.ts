@@ -1,0 +1,132 @@
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { EdgeFault } from '../../edge/contract.ts'
+import { EDITED } from '../../edge/engine/engine.ts'
+import type { Turn } from '../../edge/engine/web-server.ts'
+import { CURRENT, STAGING } from '../../edge/layout.ts'
+import { BASE_FILE, MAX_PARTS, type PemKind } from '../../estate/layout.ts'
+import type { Refusal } from '../../estate/reading/refusal.ts'
+import { digestOf, renderParts } from '../config/render-entry.ts'
+import { pemFolder } from '../config/shards.ts'
+import type { Listening } from '../config/sockets.ts'
+import { Draft, type ShardText } from './draft.ts'
+import { isAsFormerlyRendered } from './former.ts'
+import type { Pairs } from './pairs.ts'
+import type { PresentGeneration } from './present.ts'
+import { discard, enter, isUpToDate, pointTo, type Staged } from './stage.ts'
+import type { TrialParts, Trials } from './trials.ts'
+
+export interface RefreshParts extends TrialParts {
+  /** Whether the base file of the staged generation differs from the present one in its number alone. */
+  readonly isSameBase: (staged: Staged) => boolean
+  /** The fault where nginx rejects the base file. */
+  readonly refused: (refusal: Refusal) => EdgeFault
+  /** Loads the configuration on disk, and resolves when that is proven. */
+  readonly reload: (signal?: AbortSignal) => Promise<void>
+}
+
+interface Refreshed {
+  readonly pairs: Pairs
+  readonly listening: Listening
+  readonly isRunning: boolean
+  readonly signal: AbortSignal | undefined
+}
+
+/**
+ * Enters a generation in which the base file and the texts of all hosts are written as this version does, and as nginx listens now.
+ * Undefined if there is nothing to change. `isRunning`: nginx loads it.
+ */
+export async function refresh(
+  parts: RefreshParts,
+  trials: Trials,
+  turn: Turn,
+  { pairs, listening, isRunning, signal }: Refreshed,
+): Promise<{ readonly number: number; readonly former: number | undefined } | undefined> {
+  const { folder, present, reload } = parts
+  await keepPairs(present, pairs)
+  const staged = await refreshed(parts, trials, rewritten(present, pairs, listening), signal)
+  if (!staged) return undefined
+  const former = present.number
+  const leave = baseFileOf(folder, former)
+  turn.assertHeld()
+  signal?.throwIfAborted()
+  if (!isUpToDate(staged)) {
+    await discard(staged)
+    throw EDITED
+  }
+  await enter(folder, staged)
+  if (isRunning) {
+    await reload(signal).catch(async (error: unknown) => {
+      // The test has passed, and nginx may load it yet.
+      signal?.throwIfAborted()
+      leave()
+      await reload().catch(() => undefined)
+      await discard(staged)
+      throw error
+    })
+  }
+  return { number: staged.number, former }
+}
+
+/** Generations of earlier versions hold the only copy of the certificates with their keys. */
+async function keepPairs(present: PresentGeneration, pairs: Pairs): Promise<void> {
+  for (const id of present.pemIds()) {
+    if (pairs.has(id)) continue
+    const pem = (kind: PemKind) =>
+      Array.from({ length: MAX_PARTS[kind] }, (_, at) =>
+        pemIn(present.copyOfPem(pemFolder(kind, at + 1), id).part(id)),
+      ).join('')
+    // What is no pair serves nothing. It stays where it is until a change drops it.
+    await pairs.put({ certificatePem: pem('certificate'), keyPem: pem('key') }).catch(() => undefined)
+  }
+}
+
+const pemIn = (part = ''): string => /^[0-9a-f]{32} "([^"]*)";\n/.exec(part)?.[1] ?? ''
+
+/** The files with the texts of hosts that nobody has edited, as far as this version or these settings make other ones of their records. */
+function rewritten(present: PresentGeneration, pairs: Pairs, listening: Listening): Map<string, ShardText> {
+  const draft = new Draft({ present, pairs, listening })
+  for (const standing of present.all()) {
+    const { entry, challenge, parts, isEdited, isFormer } = standing
+    if (!entry || isEdited) continue
+    try {
+      if (!isFormer || isAsFormerlyRendered(entry, parts, listening)) draft.put(entry, challenge)
+      // Somebody has edited what an earlier version has rendered. It stays, and is drift from now on.
+      else draft.restore({ ...standing, isEdited: true, rendered: digestOf(renderParts(entry, listening)) })
+    } catch {
+      // The edge has no file any more for an id that the options name. The host stays as it is.
+    }
+  }
+  return draft.texts()
+}
+
+/** Undefined if it would be the same. Then it is no reason to fail that nginx refuses it: others broke something. */
+async function refreshed(
+  { isSameBase, refused }: RefreshParts,
+  trials: Trials,
+  texts: ReadonlyMap<string, ShardText>,
+  signal: AbortSignal | undefined,
+): Promise<Staged | undefined> {
+  const staged = await trials.staged(texts)
+  const isSame = texts.size === 0 && isSameBase(staged)
+  const refusal = await trials.refusalOf(staged, [], signal)
+  if (refusal && !isSame) throw refused(refusal)
+  if (!isSame) return staged
+  await discard(staged)
+  return undefined
+}
+
+/** Returns what puts the present base file back. */
+function baseFileOf(folder: string, number: number | undefined): () => void {
+  const path = join(folder, BASE_FILE)
+  const former = existsSync(path) ? readFileSync(path) : undefined
+  return () => {
+    if (former) {
+      const draft = join(folder, STAGING, 'base-former')
+      writeFileSync(draft, former, { mode: 0o644 })
+      renameSync(draft, path)
+    } else rmSync(path, { force: true })
+    if (number === undefined) rmSync(join(folder, CURRENT), { force: true })
+    else pointTo(folder, number)
+  }
+}

@@ -1,0 +1,78 @@
+import type { Standing as EngineStanding } from '../../edge/engine/web-server.ts'
+import type { Challenge } from '../../edge/record/challenge.ts'
+import { canonicalEntry, type Entry, revisionOf } from '../../edge/record/entry.ts'
+import { digestOf, type Parts, renderParts } from '../config/render-entry.ts'
+import { ENTRIES, type HostKind, TEXT_KINDS } from '../config/shards.ts'
+import type { Listening } from '../config/sockets.ts'
+import { formerRecord } from './former.ts'
+
+/** A host of a generation: its record, and what stands for it in nginx's files. */
+export interface Standing extends EngineStanding {
+  readonly parts: Parts
+  /** The digest of the texts that were rendered from the record. */
+  readonly rendered: string | undefined
+  /** The record was read from the texts: an earlier version has written them, and it is not known whether somebody has edited them. */
+  readonly isFormer: boolean
+}
+
+/** The line of a host in the shard of records. */
+interface Line {
+  readonly host: string
+  readonly entry: unknown
+  readonly challenge?: Challenge
+  /** The digest of the rendered texts. A text that another version has rendered is told from an edited one by it. */
+  readonly text: string
+}
+
+export function lineOf(entry: Entry, parts: Parts, challenge: Challenge | undefined): string {
+  const line: Line = { host: entry.host, entry, ...(challenge && { challenge }), text: digestOf(parts) }
+  return `${JSON.stringify(line)}\n`
+}
+
+/** Undefined if nothing stands for the host. */
+export function standingOf(host: string, part: (kind: HostKind) => string | undefined): Standing | undefined {
+  const parts: Parts = new Map(
+    TEXT_KINDS.flatMap((kind): [HostKind, string][] => {
+      const text = part(kind)
+      return text === undefined ? [] : [[kind, text]]
+    }),
+  )
+  const line = part(ENTRIES)
+  if (line === undefined && parts.size === 0) return undefined
+  const digest = digestOf(parts)
+  const own = readLine(host, line)
+  const { entry, challenge, text } = own ?? formerRecord(host, line, parts) ?? {}
+  return {
+    ...{ host, entry, challenge, parts, isFormer: own === undefined },
+    rendered: text,
+    isEdited: text !== digest,
+    revision: revisionOf(entry, digest),
+  }
+}
+
+function readLine(
+  host: string,
+  line: string | undefined,
+): { entry: Entry; challenge?: Challenge; text: string } | undefined {
+  if (line === undefined) return undefined
+  try {
+    const { entry, challenge, text } = JSON.parse(line) as Line
+    const record = canonicalEntry(entry)
+    if (record.host !== host) return undefined
+    return { entry: record, text, ...(challenge && { challenge }) }
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether what stands for a host is what its record makes, with something missing. */
+export function isOnlyMissing({ entry, challenge, parts }: Standing, listening: Listening): boolean {
+  if (!entry) return false
+  try {
+    const rendered = renderParts(entry, listening, challenge)
+    return [...parts].every(([kind, text]) => rendered.get(kind) === text)
+  } catch {
+    // The edge has no file any more for an id that the options name.
+    return false
+  }
+}

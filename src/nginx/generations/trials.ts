@@ -1,0 +1,60 @@
+import { assertStaging, faultOf } from '../../edge/faults.ts'
+import type { OutsideFile } from '../../estate/layout.ts'
+import type { Refusal } from '../../estate/reading/refusal.ts'
+import type { Clock } from '../../primitives/clock.ts'
+import type { ShardText } from './draft.ts'
+import type { PresentGeneration } from './present.ts'
+import { discard, type NewGeneration, type Staged, stage } from './stage.ts'
+
+export interface TrialParts {
+  readonly folder: string
+  readonly clock: Clock
+  readonly present: PresentGeneration
+  readonly base: NewGeneration['base']
+  /** Whether nginx would load the configuration with the staged generation. `outside`: files that come with it, outside the folder. */
+  readonly test: (staged: Staged, outside: readonly OutsideFile[], signal?: AbortSignal) => Promise<Refusal | undefined>
+}
+
+export type Tried = { readonly staged: Staged } | { readonly refusal: Refusal }
+
+/** Writes generations beside the present one and lets nginx test them. */
+export class Trials {
+  readonly #parts: TrialParts
+
+  constructor(parts: TrialParts) {
+    this.#parts = parts
+  }
+
+  async stageTested(
+    texts: ReadonlyMap<string, ShardText>,
+    outside: readonly OutsideFile[],
+    signal?: AbortSignal,
+  ): Promise<Tried> {
+    await assertStaging(this.#parts.folder)
+    const staged = await this.staged(texts)
+    const refusal = await this.refusalOf(staged, outside, signal)
+    return refusal ? { refusal } : { staged }
+  }
+
+  /** Why nginx would not load the staged generation, which is then gone. */
+  async refusalOf(staged: Staged, outside: readonly OutsideFile[], signal?: AbortSignal): Promise<Refusal | undefined> {
+    try {
+      const [refusal] = await Promise.all([this.#parts.test(staged, outside, signal), staged.durable])
+      if (refusal) await discard(staged)
+      return refusal
+    } catch (error) {
+      // A file that is still being written would keep its folder.
+      await staged.durable.catch(() => undefined)
+      await discard(staged)
+      throw error
+    }
+  }
+
+  /** Writes a generation with these texts. */
+  staged(texts: ReadonlyMap<string, ShardText>): Promise<Staged> {
+    const { folder, base, present, clock } = this.#parts
+    return stage(folder, { from: present.number, texts, base, clock }).catch((error: unknown) => {
+      throw faultOf(folder, error)
+    })
+  }
+}

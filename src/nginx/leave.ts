@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto'
+import { chownSync, existsSync, lstatSync, readdirSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { EdgeFault } from '../edge/contract.ts'
+import { withEdgeFaults } from '../edge/faults.ts'
+import { ownFolder } from '../edge/fences/folder-lock.ts'
+import { releasedFolder, SHADOW_PREFIX } from '../estate/layout.ts'
+import { hasReleasedInclude, withoutOurInclude } from '../estate/reading/main-file.ts'
+import { refusalSentence } from '../estate/reading/refusal.ts'
+import type { EdgeSettings } from '../estate/settings.ts'
+import { createFile, syncFolder } from '../primitives/durable-file.ts'
+import { PresentGeneration } from './generations/present.ts'
+import { testConfiguration } from './process/nginx-program.ts'
+import { masterPid } from './process/nginx-workers.ts'
+import { replaceWorkers } from './process/reload.ts'
+
+/** What was taken out of nginx. */
+interface Left {
+  readonly edited: string | null
+  readonly removed: string | null
+  readonly reloaded: boolean
+  /** Files of released sites. The main file includes them now. */
+  readonly released: readonly string[]
+}
+
+/**
+ * Takes the include line out of the administrator's main file and removes the folder of the edge. Released sites stay on the air: the
+ * main file includes them in place of our base file, which did. Refuses while a host has an entry, unless `withHosts`, and while
+ * an agent runs. The main file without the line is tested before it is put in place, and the folder goes only when nginx runs
+ * without it. Repeatable.
+ */
+export async function leaveNginx(settings: EdgeSettings, { withHosts = false } = {}): Promise<Left> {
+  const { folder } = settings
+  const isThere = existsSync(folder)
+  const release = isThere ? ownFolder(folder) : () => undefined
+  try {
+    if (isThere && !withHosts) assertEmpty(settings)
+    const released = releasedSites(settings)
+    const edited = await withoutInclude(settings, released)
+    if (isThere && edited === null && released.length > 0) assertIncluded(settings, released)
+    const reloaded = edited !== null && masterPid(settings.pidFile) !== undefined
+    if (reloaded) await replaceWorkers(settings)
+    release()
+    if (isThere) rmSync(folder, { recursive: true, force: true })
+    return { edited, removed: isThere ? folder : null, reloaded, released }
+  } finally {
+    release()
+  }
+}
+
+function assertEmpty({ folder, server }: EdgeSettings): void {
+  const hosts = [...new PresentGeneration(folder).all()].map(({ host }) => host)
+  if (hosts.length === 0) return
+  const shown = hosts.slice(0, 5).join(', ') + (hosts.length > 5 ? ', …' : '')
+  throw new EdgeFault(
+    'unavailable',
+    `Edge ${server} still serves ${hosts.length} ${hosts.length === 1 ? 'host' : 'hosts'} (${shown}). If it is the Secondary, retire it on the machine of a service: ` +
+      `drawbridge edge retire ${server}. To end the whole installation, withdraw all hosts there: drawbridge withdraw --all`,
+  )
+}
+
+/** The files by which nginx serves released sites. They lie beside our folder and are not ours. */
+function releasedSites({ folder }: EdgeSettings): string[] {
+  const place = releasedFolder(folder)
+  const names = existsSync(place) ? readdirSync(place) : []
+  // As nginx's own pattern: it leaves out names that begin with a dot.
+  return names
+    .filter((name) => name.endsWith('.conf') && !name.startsWith('.'))
+    .toSorted()
+    .map((name) => join(place, name))
+}
+
+/** Without our line in the main file nobody knows by which way nginx reads the base file, and with it the released sites. */
+function assertIncluded(settings: EdgeSettings, released: readonly string[]): void {
+  if (hasReleasedInclude(settings)) return
+  const place = releasedFolder(settings.folder)
+  throw new EdgeFault(
+    'unavailable',
+    `${released.length} released sites in ${place} would go off the air, because ${settings.config} does not include them. ` +
+      `Add "include ${place}/*.conf;" to its http block, or move the files away.`,
+  )
+}
+
+/** The path of the main file if it was changed. It keeps its owner and mode; a link to it stays a link. */
+async function withoutInclude(settings: EdgeSettings, released: readonly string[]): Promise<string | null> {
+  const text = withoutOurInclude(settings, { keepsReleased: released.length > 0 })
+  if (text === undefined) return null
+  const main = realpathSync(settings.config)
+  const draft = join(dirname(settings.config), `${SHADOW_PREFIX}${randomBytes(8).toString('hex')}`)
+  const { mode, uid, gid } = statSync(main)
+  try {
+    await withEdgeFaults(draft, () => createFile(draft, text, mode & 0o777))
+    const refusal = await testConfiguration(settings, draft)
+    if (refusal)
+      throw new EdgeFault(
+        'change_invalid',
+        `nginx refuses ${main} without the include line: ${refusalSentence(refusal)}.`,
+      )
+    chownSync(draft, uid, gid)
+    renameSync(draft, main)
+  } finally {
+    if (lstatSync(draft, { throwIfNoEntry: false })) rmSync(draft)
+  }
+  await syncFolder(dirname(main))
+  return settings.config
+}

@@ -1,0 +1,69 @@
+import { EdgeFault } from '../../edge/contract.ts'
+import { isWrittenByUs, releasedFolder } from '../../estate/layout.ts'
+import { BaseFile } from '../../estate/reading/base-file.ts'
+import { isRunByRoot } from '../../estate/reading/edge-reader.ts'
+import type { Parsed } from '../../estate/reading/parsed.ts'
+import { ParsedConfiguration } from '../../estate/reading/parsed-configuration.ts'
+import { impliedListening } from '../../estate/reading/text/listen.ts'
+import type { EdgeSettings } from '../../estate/settings.ts'
+import { escapeText } from '../../model/escape-text.ts'
+import { Slices } from '../../primitives/slices.ts'
+import { sharedIn } from '../config/render-base.ts'
+import { chooseSockets, type ForeignListen, type Listening, type SocketConflict } from '../config/sockets.ts'
+import { http2Reader } from './nginx-build.ts'
+
+const SLICE_MS = 4
+
+type Beside = Pick<
+  EdgeSettings,
+  'server' | 'config' | 'folder' | 'binary' | 'pidFile' | 'address' | 'listen' | 'ports' | 'named' | 'clock'
+>
+
+/**
+ * Reads where the servers of the administrator listen, and chooses where ours do. It reads files again only when they have changed.
+ * Rejects with `unavailable` if ours cannot listen without taking something away from theirs.
+ */
+export function listeningReader(settings: Beside): () => Promise<Listening> {
+  const base = new BaseFile(settings.folder)
+  const configuration = new ParsedConfiguration(settings, 'servers')
+  const hasHttp2 = http2Reader(settings.binary, settings.clock)
+  let latest: { readonly parsed: Parsed; readonly chosen: ReturnType<typeof chosenFor> } | undefined
+  return async () => {
+    const { shape, ...present } = base.read()
+    const parsed = await configuration.read({ shape, ...present }, [], new Slices(SLICE_MS, settings.clock))
+    if (latest?.parsed !== parsed) latest = { parsed, chosen: chosenFor(settings, parsed, sharedIn(shape)) }
+    const { chosen } = latest
+    if ('reason' in chosen) throw conflictFault(settings.server, chosen)
+    const { listen, ports, named } = settings
+    return { listen, ports, sockets: chosen, hasHttp2: await hasHttp2(), ...(named && { named }) }
+  }
+}
+
+/** `shared`: the sockets that we shared when the base file was written. Undefined: a server of ours that is alone says `default_server`. */
+function chosenFor(settings: Beside, { servers, serversBefore }: Parsed, shared: ReadonlySet<string> | undefined) {
+  const foreign: ForeignListen[] = []
+  const bound = new Map<string, boolean>()
+  /** Sockets whose first server is of somebody else. */
+  const led = new Set<string>()
+  // Somebody's file in our folder may be read before the base file.
+  const own = servers.findIndex(({ path }) => isWrittenByUs(settings.folder, path))
+  const base = own < 0 ? serversBefore : own
+  const isRoot = isRunByRoot(settings.pidFile)
+  for (const [at, { path, line, listen }] of servers.entries()) {
+    const places = (listen.length > 0 ? listen : [impliedListening(isRoot)]).filter(({ isQuic }) => !isQuic)
+    if (isWrittenByUs(settings.folder, path)) {
+      for (const { address, port, isDefault } of places) {
+        const socket = `${address}:${port}`
+        const isAlone = shared ? !shared.has(socket) && !led.has(socket) : isDefault
+        bound.set(socket, isAlone || bound.get(socket) === true)
+      }
+    } else if (!path.startsWith(`${releasedFolder(settings.folder)}/`)) {
+      for (const { address, port } of places) led.add(`${address}:${port}`)
+      foreign.push(...places.map((place) => ({ ...place, path, line, isBefore: at < base })))
+    }
+  }
+  return chooseSockets(settings, foreign, bound)
+}
+
+const conflictFault = (server: string, { reason, fix }: SocketConflict): EdgeFault =>
+  new EdgeFault('unavailable', `The hosts of edge ${server} have no place in its nginx: ${escapeText(reason)}. ${fix}`)
