@@ -46,7 +46,7 @@ const CAMPAIGNS = process.env.CAMPAIGN
       'test/faults/{certificate-authority,disk,dns,foreign-store,interleaving}.test.ts',
       'test/faults/{refused-removal,secondary-outage}.test.ts',
       'test/packaging/machines/*.test.ts',
-      'test/real/edge/edge-layout.test.ts',
+      'test/real/nginx/edge-layout.test.ts',
       'test/real/keep/{backup-restore,behind-agents,rebuild}.test.ts',
       'test/real/status/monitor-instances.test.ts',
       'test/security/capabilities/certificate-budget.test.ts',

@@ -108,7 +108,7 @@ export const AGENT_GUARDS: readonly Guard[] = [
     from: '    await this.#writes.run(this.#file, () =>\n',
     to: '    await ((work: () => Promise<void>) => work())(() =>\n',
     breaks: 'Of two changes at once one could not be undone.',
-    test: 'test/unit/edge/outside-notes.test.ts',
+    test: 'test/unit/nginx/outside-notes.test.ts',
   },
   {
     name: 'a backup whose key nobody has is not restored',

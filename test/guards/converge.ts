@@ -76,11 +76,11 @@ export const CONVERGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'unused pairs stay while a run may need them again',
-    file: 'src/edge/engine/engine.ts',
+    file: 'src/nginx/generations/nginx-server.ts',
     from: 'const needed = unsettledRuns(folder).flatMap(({ run }) => generationBefore(folder, run) ?? [])',
     to: 'const needed: number[] = []',
     breaks: 'An undo would not find the certificate that it has to put back.',
-    test: 'test/integration/edge/edge-generation.test.ts',
+    test: 'test/integration/nginx/edge-generation.test.ts',
   },
   {
     name: 'a converge removes only what it was told to',

@@ -3,11 +3,11 @@ import type { Guard } from './guard.ts'
 const ENGINE = 'src/edge/engine/engine.ts'
 const RELOAD = 'src/nginx/process/reload.ts'
 const PROXY = 'src/runs/steps/proxy.ts'
-const GENERATION_TEST = 'test/integration/edge/edge-generation.test.ts'
+const GENERATION_TEST = 'test/integration/nginx/edge-generation.test.ts'
 const PROXY_TEST = 'test/unit/runs/proxy-step.test.ts'
 const LOCK_TEST = 'test/unit/edge/folder-lock.test.ts'
 /** Whether a reload is proven can only be seen with a real nginx, which replaces its workers. */
-const RELOAD_TEST = 'test/real/edge/edge-reload.test.ts'
+const RELOAD_TEST = 'test/real/nginx/edge-reload.test.ts'
 
 /** Nothing unproven stands, and nothing of others is overwritten. */
 export const EDGE_GUARDS: readonly Guard[] = [
@@ -25,7 +25,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
     from: '!isFormer || isAsFormerlyRendered(entry, parts, listening)',
     to: 'isFormer || !isFormer',
     breaks: 'The first start after an upgrade would overwrite what somebody has edited in a server block.',
-    test: 'test/real/edge/import-generation.test.ts',
+    test: 'test/real/nginx/import-generation.test.ts',
   },
   {
     name: 'nginx tests a generation before it stands',
@@ -38,7 +38,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   {
     name: 'a generation whose reload is not proven is left',
     file: ENGINE,
-    from: '      if (former !== undefined) await enter(folder, generationAt(folder, former))\n',
+    from: '      if (former !== undefined) await web.enterAgain(former)\n',
     to: '',
     breaks: 'Files that nginx does not run would stand as if they were served.',
     test: GENERATION_TEST,
@@ -78,22 +78,22 @@ export const EDGE_GUARDS: readonly Guard[] = [
   {
     name: 'an edit in the middle of a change begins it again',
     file: ENGINE,
-    from: ' || !isUpToDate(staged)) {',
+    from: ' || !staged.isUpToDate()) {',
     to: ') {',
     breaks: 'An edit that is made while nginx tests would be lost.',
-    test: 'test/integration/edge/edge-replace.test.ts',
+    test: 'test/integration/nginx/edge-replace.test.ts',
   },
   {
     name: 'private keys are not given to an nginx that logs them',
     file: ENGINE,
-    from: '          await this.#parts.assertNoDebugLog()\n',
+    from: '          await this.#parts.web.assertNoDebugLog()\n',
     to: '          await undefined\n',
     breaks: 'A private key would be written into a log.',
     test: GENERATION_TEST,
   },
   {
     name: 'drafts are not written through a link',
-    file: 'src/nginx/files/files.ts',
+    file: 'src/edge/faults.ts',
     from: '  if (!found.isDirectory()) throw',
     to: '  if (false) throw',
     breaks: 'Private keys would be written where a planted link leads.',
@@ -102,7 +102,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   {
     name: 'an edge that is not prepared is not changed',
     file: ENGINE,
-    from: 'if (this.#parts.present.number === undefined) throw notPrepared(this.#parts.server, this.whyUnprepared)',
+    from: 'if (web.number === undefined) throw notPrepared(server, this.whyUnprepared)',
     to: '',
     breaks: 'A change would stand in a folder that nginx does not include.',
     test: GENERATION_TEST,
@@ -185,7 +185,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
     from: "    for (const each of unreadIn(block)) this.#findings.refuse(each, notRead(each.unread ?? ''))\n",
     to: '',
     breaks: 'A site whose restrictions stand in a file that is too large would be adopted, and be open.',
-    test: 'test/unit/edge/adopt/sites.test.ts',
+    test: 'test/unit/estate/adopt/sites.test.ts',
   },
   {
     name: 'a path with restrictions of its own refuses the site',
@@ -193,7 +193,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
     from: ' this.#findings.refuse(location, OTHERS_LET_IN)',
     to: ' this.#findings.carry(location)',
     breaks: 'A path that the server keeps closed would be opened by the list of the location for all others.',
-    test: 'test/unit/edge/adopt/judge-site.test.ts',
+    test: 'test/unit/estate/adopt/judge-site.test.ts',
   },
   {
     name: 'a folder that cannot be looked into is no empty one',
@@ -201,7 +201,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
     from: '    throw new HiddenPath()\n',
     to: '    return missing\n',
     breaks: 'A site whose restrictions stand in a folder of nginx alone would be adopted, and be open.',
-    test: 'test/unit/edge/adopt/sites.test.ts',
+    test: 'test/unit/estate/adopt/sites.test.ts',
   },
   {
     name: 'a site on addresses of its own is not opened on others',
@@ -209,7 +209,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
     from: "    if (found === 'restricted') this.#findings.refuse(line, RESTRICTED_ADDRESS)\n",
     to: '',
     breaks: 'A site that only the machine itself reaches would be answered on the public address.',
-    test: 'test/unit/edge/adopt/judge-site.test.ts',
+    test: 'test/unit/estate/adopt/judge-site.test.ts',
   },
   {
     name: 'a header by which backends know visitors refuses the site',
@@ -217,7 +217,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
     from: "  if (isCredential(name)) return finding('refused', CREDENTIAL)\n",
     to: '',
     breaks: 'Visitors could send the name of another user, which the site takes away.',
-    test: 'test/unit/edge/adopt/judge-site.test.ts',
+    test: 'test/unit/estate/adopt/judge-site.test.ts',
   },
   {
     name: 'two blocks for the same visitors must say the same',
@@ -225,7 +225,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
     from: '  judge.compare(blocks)\n',
     to: '',
     breaks: 'The restrictions of the second server block of a host would be lost by adopting it.',
-    test: 'test/unit/edge/adopt/judge-site.test.ts',
+    test: 'test/unit/estate/adopt/judge-site.test.ts',
   },
   {
     name: 'a difference that no finding tells refuses the site',
@@ -233,7 +233,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
     from: '.filter((difference) => !isTold(difference, told))',
     to: '.filter(() => false)',
     breaks: 'A site would be called adoptable although its entry answers otherwise than the report says.',
-    test: 'test/real/edge/adopt/http-block.test.ts',
+    test: 'test/real/estate/adopt/http-block.test.ts',
   },
   {
     name: "a name that does not fit nginx's hash tables is written as a pattern",
@@ -241,7 +241,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
     from: '<= BUCKET_BYTES',
     to: '<= 8 * BUCKET_BYTES',
     breaks: 'nginx would refuse a long host, or need a size that the administrator then cannot set.',
-    test: 'test/real/edge/edge-own-directives.test.ts',
+    test: 'test/real/nginx/edge-own-directives.test.ts',
   },
   {
     name: 'a long host is not planned behind a wildcard or a pattern',
@@ -249,7 +249,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
     from: " || (same.how !== 'default' && !fitsHashTable(canonicalHost(host)))",
     to: '',
     breaks: 'A block of somebody else would answer for a host whose name is a pattern in nginx.',
-    test: 'test/unit/edge/edge-preflight.test.ts',
+    test: 'test/unit/nginx/edge-preflight.test.ts',
   },
   {
     name: 'wildcards beyond the bound are told',
@@ -257,7 +257,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
     from: 'cut: [{ path: configPath, line, sentence: CUT }] }',
     to: 'cut: CUT === "" ? [{ path: configPath, line, sentence: CUT }] : [] }',
     breaks: 'Names that nginx serves would be missing from the list, and nobody would know.',
-    test: 'test/unit/edge/reading/bounds.test.ts',
+    test: 'test/unit/estate/reading/bounds.test.ts',
     filter: 'wildcards and patterns',
   },
   {
@@ -266,7 +266,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
     from: '    else if (listen.length > MAX_PLACES)\n',
     to: '    else if (listen.length < 0)\n',
     breaks: 'Ports of a range would be missing from the list, and nobody would know.',
-    test: 'test/unit/edge/reading/bounds.test.ts',
+    test: 'test/unit/estate/reading/bounds.test.ts',
     filter: 'places to listen',
   },
   {
@@ -295,7 +295,7 @@ export const EDGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'an entry gets only a certificate that is for its host',
-    file: 'src/edge/engine/proposals.ts',
+    file: 'src/nginx/generations/nginx-server.ts',
     from: 'if (certificate !== null && !pairs.isFor(certificate, host))',
     to: 'if (certificate !== null && !pairs.has(certificate))',
     breaks: 'Visitors would be shown the certificate of another host.',

@@ -5,7 +5,7 @@ const LEASE_TEST = 'test/unit/runs/lease.test.ts'
 const SENT_TEST = 'test/integration/dns/dns-sent-update.test.ts'
 const CHANGES = 'src/edge/agent/changes.ts'
 const CHANGES_TEST = 'test/unit/edge/agent-changes.test.ts'
-const GENERATION_TEST = 'test/integration/edge/edge-generation.test.ts'
+const GENERATION_TEST = 'test/integration/nginx/edge-generation.test.ts'
 
 /** Nothing acts without its lease, and nothing acts longer than it lives. */
 export const LEASE_GUARDS: readonly Guard[] = [

@@ -43,7 +43,7 @@ export const WORLD_GUARDS: readonly Guard[] = [
   },
   {
     name: 'an undone accept takes its released file off the Secondary',
-    file: 'src/edge/engine/proposals.ts',
+    file: 'src/nginx/generations/nginx-server.ts',
     from: '(run ? released.undo(run, host) : [])',
     to: '[]',
     breaks: 'The Secondary would serve the host after its removal.',
