@@ -6,7 +6,7 @@ import { type OneByOne, oneByOne } from './exposures.ts'
 import { floorOf } from './floor.ts'
 import { median, timed } from './measure.ts'
 import type { Sizes } from './sizes.ts'
-import { detail, type Row, row } from './table.ts'
+import { type Row, row } from './table.ts'
 
 /** One apply and one remove over HTTP, in alternation with the minimal work on one edge. */
 export function benchApply({ apply: size }: Sizes): Promise<Row[]> {
@@ -55,7 +55,7 @@ function rowsOf(
     row(`${where}: apply : bare`, '×', median(apply) / median(floor), most && { most: most.floor }),
     row(`${where}: one remove`, 'ms', remove),
     row(`${where}: remove : apply`, '×', median(remove) / median(apply), most && { most: most.remove }),
-    ...[...steps].map(([name, ms]) => detail(`${where}: step ${name}`, 'ms', ms)),
+    ...[...steps].map(([name, ms]) => row(`${where}: step ${name}`, 'ms', ms)),
   ]
 }
 

@@ -5,7 +5,7 @@ import { Caller } from './caller.ts'
 import { oneByOne } from './exposures.ts'
 import { median } from './measure.ts'
 import type { Sizes } from './sizes.ts'
-import { detail, type Row, row } from './table.ts'
+import { type Row, row } from './table.ts'
 
 /** How the service reaches its edges, and at most how many times as long an apply may take as in the service's own process. */
 const WAYS = [
@@ -70,7 +70,7 @@ function rowsOf(hosts: number, times: Times): Row[] {
       row(`${where}: one apply`, 'ms', apply),
       row(`${where}: one remove`, 'ms', remove),
       ...ratios,
-      ...[...steps].map(([step, ms]) => detail(`${where}: step ${step}`, 'ms', ms)),
+      ...[...steps].map(([step, ms]) => row(`${where}: step ${step}`, 'ms', ms)),
     ]
   })
 }

@@ -6,8 +6,9 @@ export function resultsPage(results: readonly PartResult[], versions: readonly s
   const parts = results.map(({ part, seconds: took }) => `${part} ${took.toFixed(0)} s`)
   return `# Benchmarks
 
-\`npm run bench\` measures everything on one machine, prints it with spread and samples, and writes this page. \`npm run bench -- PART\`
-measures and prints one part. Times of different machines cannot be compared; ratios of one run can.
+\`npm run bench\` measures everything on one machine, prints every measure with its spread, and writes those that have a target to this page.
+\`npm run bench -- PART\` measures and prints one part. Times of different machines cannot be compared; ratios of one run can. What an apply takes is in
+[scale](scale.md).
 
 Measured on ${at.toISOString().slice(0, 10)} in ${Math.ceil(seconds / 60)} minutes (${parts.join(', ')}):
 

@@ -11,8 +11,6 @@ export interface Row {
   readonly target?: Target | undefined
   /** Stands in place of the figures, such as the reason why there are none. */
   readonly note?: string
-  /** Printed, but not worth a line of the page. */
-  readonly isDetail?: boolean
 }
 
 export interface Target {
@@ -33,11 +31,6 @@ export const row = (measure: string, unit: Unit, values: number | readonly numbe
   unit,
   values: typeof values === 'number' ? [values] : values,
   target,
-})
-
-export const detail = (measure: string, unit: Unit, values: readonly number[]): Row => ({
-  ...row(measure, unit, values),
-  isDetail: true,
 })
 
 export const note = (measure: string, text: string): Row => ({ measure, unit: 'count', values: [], note: text })
@@ -64,13 +57,13 @@ export function plainTable(results: readonly PartResult[]): string {
 /** What the page has of a line. Its rows stand below titles, because the lines of a document are short. */
 const PAGE_HEAD = ['measure', 'p50', 'p90', 'target', 'met']
 
-/** The table of the page: without details, samples and extremes. `10 hosts: one apply` stands as `one apply` below the title `10 hosts`. */
+/** The table of the page: what has a target, or a note in place of figures. `10 hosts: refused` stands as `refused` below the title `10 hosts`. */
 export function pageTable(results: readonly PartResult[]): string {
   const lines = [
     PAGE_HEAD,
     ...results.flatMap((result) => [
       [result.part],
-      ...underTitles(linesOf({ ...result, rows: result.rows.filter(({ isDetail }) => !isDetail) })),
+      ...underTitles(linesOf({ ...result, rows: result.rows.filter(({ target, note: text }) => target ?? text) })),
     ]),
   ]
   const width = (column: number) =>
