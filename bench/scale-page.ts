@@ -37,13 +37,8 @@ ${table(
   TOTALS.map((hosts) => [count(hosts), count(Math.ceil(hosts / most))]),
 )}
 
-- **Zones.** A zone belongs to one installation. A zone with more hosts than one installation bears is split by delegation:
-  each part is a zone of its own with its own TSIG key, and its names have one label more.
-- **Edges.** An installation has its own edges. A generation is tested and loaded as a whole, so an edge must not be shared.
-- **The monitor** checks every host once in \`monitor.everySeconds\`: a longer interval costs less and notices later.
-- **The store** of one installation may be PostgreSQL, which several instances share.
-- **Certificates.** By wildcard, one certificate serves all hosts of a zone. With a certificate each, the limits of the authority
-  come first: see [certificates](certificates.md).
+A zone belongs to one installation; a larger one is split by delegation. An edge belongs to one installation, because a generation is tested and loaded as
+a whole. A longer \`monitor.everySeconds\` costs less and notices later. With a certificate each, the limits of the [authority](certificates.md) come first.
 `
 }
 
