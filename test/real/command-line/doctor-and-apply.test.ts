@@ -7,6 +7,7 @@ import { doctor } from '../../../src/operate/doctor/command.ts'
 import { BROKEN, type Broken, breakThisLab, endBroken, type Loose, primary } from '../../support/lab/broken-set-ups.ts'
 import { planRequest, run } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import { serviceHere } from '../../support/lab/service-here.ts'
 import { drawbridge } from '../../support/programs/drawbridge.ts'
 import { doubledIn } from '../../support/punctuation.ts'
 import { until } from '../../support/until.ts'
@@ -19,6 +20,7 @@ let lab: TestLab
 
 beforeAll(async () => {
   lab = await startTestLab()
+  await lab.stopService()
   breakThisLab(lab)
 }, 120_000)
 afterAll(async () => {
@@ -70,6 +72,7 @@ async function changedFile(change: NonNullable<Broken['start']>): Promise<string
 }
 
 test('a set-up that is well: doctor is green, and a host is exposed', async () => {
+  await using _ = await serviceHere(lab)
   expect([await faults(configFile()), await refusal(false), await refusal(true)]).toEqual([[], undefined, undefined])
 })
 
@@ -95,22 +98,17 @@ async function tried({
     expect(code).not.toBe(0)
     return { doctor: told, apply: `${stderr}${stdout}` }
   }
-  if (config)
-    await lab.restartService((standard) => {
-      const changed: Loose = structuredClone(standard)
-      config(changed)
-      return changed
-    })
+  await using _ = await serviceHere(lab, config)
   const mend = await world?.()
   try {
     return { doctor: await faults(configFile()), apply: await refusal(tls) }
   } finally {
     await mend?.()
-    if (config) await lab.restartService()
   }
 }
 
 test('afterwards it is well again', { timeout: 60_000 }, async () => {
+  await using _ = await serviceHere(lab)
   await until('doctor is green', async () => (await faults(configFile())).length === 0, 40_000)
   expect(BROKEN.length).toBeGreaterThanOrEqual(25)
 })
