@@ -1,4 +1,4 @@
-import { chownSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, lchownSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isRoot } from '../../../lab/program.ts'
@@ -67,7 +67,8 @@ const DAMAGES: readonly Damage[] = [
   { name: 'entry a link', make: linkAway, parts: ['entry'], foreign: true },
   {
     name: 'owner changed',
-    make: (host) => chownSync(entry(host), NOBODY, NOBODY),
+    // Never through a link that an earlier case has left there.
+    make: (host) => lchownSync(entry(host), NOBODY, NOBODY),
     parts: ['entry'],
     needsRoot: true,
   },
