@@ -16,7 +16,7 @@ export default function setup(): () => Promise<void> {
 }
 
 const MEMORY = '/dev/shm'
-/** Several times what all tests have written at any time. */
+/** Many times what all tests have at any time, which is 250 MB. */
 const ENOUGH_BYTES = 4 * 2 ** 30
 
 /**
