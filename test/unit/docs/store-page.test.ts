@@ -30,9 +30,9 @@ async function newDatabase(): Promise<{ tables: string[]; keys: string[] }> {
   }
 }
 
-test('docs/store.md has every table, in its drawing and with a row, and no other', async () => {
+test('docs/store.md has every table, in its drawing and with a line, and no other', async () => {
   const { tables } = await newDatabase()
-  const rows = [...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, name = '']) => name)
+  const rows = [...page.matchAll(/^- `(\w+)`: /gm)].map(([, name = '']) => name)
   expect(rows.toSorted()).toEqual(tables)
   expect(tables.filter((table) => !new RegExp(`^.{0,20}(?<!\\w)${table}\\b`, 'm').test(drawing))).toEqual([])
 })
