@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import { type TProperties, type TSchemaOptions, Type } from 'typebox'
 import {
   HEADER_NAMES,
   HEADER_WORDS,
@@ -13,71 +13,99 @@ import {
 } from '../model/options/grammar.ts'
 import { SERVER_GRAMMAR } from '../plan/desired.ts'
 
-const seconds = ([lowest, highest]: readonly [number, number]) => z.number().int().min(lowest).max(highest).optional()
-const id = z.string().regex(new RegExp(OPTION_ID_GRAMMAR))
+/** An object that refuses unknown members. */
+export const closed = <T extends TProperties>(members: T, options: TSchemaOptions = {}) =>
+  Type.Object(members, { ...options, additionalProperties: false })
+
+/** One word of a list. */
+export const oneOf = (words: readonly string[], description: string) =>
+  Type.Enum([...words], { type: 'string', description })
+
+export const Port = (options: TSchemaOptions = {}) => Type.Integer({ ...options, minimum: 1, maximum: 65_535 })
+
+const seconds = ([minimum, maximum]: readonly [number, number]) => Type.Optional(Type.Integer({ minimum, maximum }))
+const id = (options: TSchemaOptions = {}) => Type.String({ ...options, pattern: OPTION_ID_GRAMMAR })
+const flag = (options: TSchemaOptions = {}) => Type.Optional(Type.Boolean(options))
 
 const words = Object.fromEntries(
   HEADER_NAMES.map((name) => [
     name,
-    z.enum(HEADER_WORDS[name].words).optional().describe(`The value of ${HEADER_WORDS[name].header}`),
+    Type.Optional(oneOf(HEADER_WORDS[name].words, `The value of ${HEADER_WORDS[name].header}`)),
   ]),
 )
 
-export const OptionsArgument = z.strictObject({
-  maxBody: z
-    .string()
-    .regex(new RegExp(MAX_BODY_GRAMMAR))
-    .optional()
-    .describe('The largest body of a request, such as 50m. 0: no limit. Default: 64m'),
-  timeouts: z
-    .strictObject({
-      connect: seconds(TIMEOUT_BOUNDS.connect),
-      read: seconds(TIMEOUT_BOUNDS.read),
-      send: seconds(TIMEOUT_BOUNDS.send),
-    })
-    .optional()
-    .describe('In seconds, between the edge and the backend'),
-  websocket: z.boolean().optional().describe('Whether WebSocket upgrades are passed on. Default: true'),
-  buffering: z.boolean().optional().describe('Whether the edge buffers requests and responses. Default: true'),
-  headers: z
-    .strictObject({
-      hsts: z
-        .strictObject({
-          maxAge: z.number().int().min(0).max(LONGEST_HSTS),
-          includeSubDomains: z.boolean().optional(),
-          preload: z.boolean().optional(),
-        })
-        .optional()
-        .describe('Strict-Transport-Security'),
-      ...words,
-    })
-    .optional()
-    .describe('Response headers'),
-  allow: z
-    .array(z.string().max(49))
-    .min(1)
-    .max(MOST_NETWORKS)
-    .optional()
-    .describe('The networks that may visit the host, such as 10.0.0.0/8'),
-  basicAuth: id.optional().describe('The id of a password file in the configuration'),
-  backendTls: z
-    .strictObject({ authority: id, name: z.string().max(254).optional() })
-    .optional()
-    .describe('The backend speaks HTTPS with a certificate of this authority of the configuration'),
-  backends: z
-    .array(
-      z.strictObject({
-        server: z.string().regex(new RegExp(SERVER_GRAMMAR)),
-        port: z.number().int().min(1).max(65_535),
+const Headers = closed(
+  {
+    hsts: Type.Optional(
+      closed(
+        {
+          maxAge: Type.Integer({ minimum: 0, maximum: LONGEST_HSTS }),
+          includeSubDomains: flag(),
+          preload: flag(),
+        },
+        { description: 'Strict-Transport-Security' },
+      ),
+    ),
+    ...words,
+  },
+  { description: 'Response headers' },
+)
+
+const Timeouts = closed(
+  {
+    connect: seconds(TIMEOUT_BOUNDS.connect),
+    read: seconds(TIMEOUT_BOUNDS.read),
+    send: seconds(TIMEOUT_BOUNDS.send),
+  },
+  { description: 'In seconds, between the edge and the backend' },
+)
+
+const BackendTls = closed(
+  { authority: id(), name: Type.Optional(Type.String({ maxLength: 254 })) },
+  { description: 'The backend speaks HTTPS with a certificate of this authority of the configuration' },
+)
+
+const Maintenance = closed(
+  { retryAfter: seconds([RETRY_AFTER.lowest, RETRY_AFTER.highest]) },
+  { description: 'The edge answers 503 with a small page' },
+)
+
+export const OptionsArgument = closed(
+  {
+    maxBody: Type.Optional(
+      Type.String({
+        pattern: MAX_BODY_GRAMMAR,
+        description: 'The largest body of a request, such as 50m. 0: no limit. Default: 64m',
       }),
-    )
-    .min(1)
-    .max(MOST_BACKENDS)
-    .optional()
-    .describe('Further backends for when the first one fails'),
-  maintenance: z
-    .strictObject({ retryAfter: z.number().int().min(RETRY_AFTER.lowest).max(RETRY_AFTER.highest).optional() })
-    .optional()
-    .describe('The edge answers 503 with a small page'),
-  snippets: z.array(id).min(1).max(MOST_SNIPPETS).optional().describe('Ids of snippets in the configuration'),
-})
+    ),
+    timeouts: Type.Optional(Timeouts),
+    websocket: flag({ description: 'Whether WebSocket upgrades are passed on. Default: true' }),
+    buffering: flag({ description: 'Whether the edge buffers requests and responses. Default: true' }),
+    headers: Type.Optional(Headers),
+    allow: Type.Optional(
+      Type.Array(Type.String({ maxLength: 49 }), {
+        minItems: 1,
+        maxItems: MOST_NETWORKS,
+        description: 'The networks that may visit the host, such as 10.0.0.0/8',
+      }),
+    ),
+    basicAuth: Type.Optional(id({ description: 'The id of a password file in the configuration' })),
+    backendTls: Type.Optional(BackendTls),
+    backends: Type.Optional(
+      Type.Array(closed({ server: Type.String({ pattern: SERVER_GRAMMAR }), port: Port() }), {
+        minItems: 1,
+        maxItems: MOST_BACKENDS,
+        description: 'Further backends for when the first one fails',
+      }),
+    ),
+    maintenance: Type.Optional(Maintenance),
+    snippets: Type.Optional(
+      Type.Array(id(), {
+        minItems: 1,
+        maxItems: MOST_SNIPPETS,
+        description: 'Ids of snippets in the configuration',
+      }),
+    ),
+  },
+  { description: 'How the edge serves the host. With replaces, these take the place of all former options' },
+)

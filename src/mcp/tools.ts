@@ -1,11 +1,12 @@
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js'
-import { z } from 'zod'
+import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { diagnosisIn } from '../client/advice.ts'
 import type { ExposureOptions, Policy } from '../client/bodies.ts'
 import type { DrawbridgeClient } from '../client/client.ts'
 import { isSameOwner, otherOwnerOf, ownerToSend } from '../client/owner-of.ts'
 import { planIdOf } from '../client/plan-of.ts'
 import { waitForBadge } from '../client/wait.ts'
+import type { FieldError } from '../model/errors.ts'
 import * as take from './arguments.ts'
 import { answer, badArguments, failure, TOOLS_FOR, Unconfirmed, UnknownPlan } from './failure.ts'
 import * as shape from './shapes.ts'
@@ -23,17 +24,19 @@ export interface Tool {
 /** Tells the caller what happens while a tool works. The text is ours: it holds a step or a badge, never text of others. */
 type Report = (message: string) => void
 
-interface Declared<T> {
+interface Declared<T extends TObject> {
   readonly name: string
   readonly title: string
   readonly description: string
   readonly annotations: ListedTool['annotations']
   readonly changes?: boolean
-  readonly input: z.ZodType<T>
+  readonly input: T
+  /** What the schema cannot say of valid arguments. Undefined: nothing is wrong. */
+  readonly judge?: (given: Static<T>) => FieldError | undefined
   /** Listed in place of `input` when the policy is known. */
-  readonly inputUnder?: (policy: Policy) => z.ZodType
-  readonly output: z.ZodType
-  readonly run: (given: T, report: Report) => Promise<object>
+  readonly inputUnder?: (policy: Policy) => TObject
+  readonly output: TObject
+  readonly run: (given: Static<T>, report: Report) => Promise<object>
 }
 
 const READ_ONLY = { readOnlyHint: true, openWorldHint: false } as const
@@ -109,6 +112,7 @@ const readTools = (client: DrawbridgeClient): Tool[] => [
     description: 'Returns a plan by its id, or the applied plan of a host: state, request, checks, changes, runs.',
     annotations: READ_ONLY,
     input: take.GetPlanArguments,
+    judge: take.oneOfBoth,
     output: shape.PlanShape,
     run: async ({ verbose, ...given }) =>
       brief(await client.getPlan(await planOf(client, given)), verbose, PLAN_DETAILS),
@@ -142,6 +146,7 @@ const readTools = (client: DrawbridgeClient): Tool[] => [
       'Lists how files, DNS records and certificate differ from what was applied. Changes nothing. Works only from the internal network.',
     annotations: READ_ONLY,
     input: take.ExposedArguments,
+    judge: take.oneOfBoth,
     output: shape.DriftShape,
     run: async (given) => client.drift(await planOf(client, given)),
   }),
@@ -189,6 +194,7 @@ const changeTools = (client: DrawbridgeClient, me: string | undefined): Tool[] =
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
     changes: true,
     input: take.ChangedArguments,
+    judge: take.oneOfBoth,
     output: shape.RemovedShape,
     run: async (given, report) => client.removePlan(await ownPlanOf(client, given, me), steps(report)),
   }),
@@ -200,6 +206,7 @@ const changeTools = (client: DrawbridgeClient, me: string | undefined): Tool[] =
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
     changes: true,
     input: take.ExtendArguments,
+    judge: take.oneOfBoth,
     output: shape.ExtendedShape,
     run: async ({ expiresIn, ...given }) => client.extendPlan(await ownPlanOf(client, given, me), expiresIn),
   }),
@@ -215,6 +222,7 @@ const driftTools = (client: DrawbridgeClient, me: string | undefined): Tool[] =>
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
     changes: true,
     input: take.RepairArguments,
+    judge: take.oneOfBoth,
     output: shape.RepairedShape,
     run: async ({ overwrite, ...exposed }, report) =>
       client.repairPlan(await ownPlanOf(client, exposed, me), { overwrite, ...steps(report) }),
@@ -227,6 +235,7 @@ const driftTools = (client: DrawbridgeClient, me: string | undefined): Tool[] =>
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
     changes: true,
     input: take.ChangedArguments,
+    judge: take.oneOfBoth,
     output: shape.ReleasedShape,
     run: async (given, report) => client.acceptPlan(await ownPlanOf(client, given, me), steps(report)),
   }),
@@ -238,6 +247,7 @@ const driftTools = (client: DrawbridgeClient, me: string | undefined): Tool[] =>
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
     changes: true,
     input: take.ChangedArguments,
+    judge: take.oneOfBoth,
     output: shape.RenewedShape,
     run: async (given, report) => client.renewPlan(await ownPlanOf(client, given, me), steps(report)),
   }),
@@ -288,25 +298,39 @@ async function assertOwn(
   if (other && !(confirmOwner !== undefined && isSameOwner(confirmOwner, other.owner))) throw new Unconfirmed(other)
 }
 
-function tool<T>({ input, inputUnder, output, run, changes = false, ...listed }: Declared<T>): Tool {
+function tool<T extends TObject>(declared: Declared<T>): Tool {
+  const { input, judge, inputUnder, output, run, changes = false, ...listed } = declared
   const { name } = listed
   return {
     name,
     changes,
     list: (policy) => ({
       ...listed,
-      inputSchema: jsonSchema(policy && inputUnder ? inputUnder(policy) : input, 'input'),
-      outputSchema: jsonSchema(output, 'output'),
+      inputSchema: jsonSchema(policy && inputUnder ? inputUnder(policy) : input),
+      outputSchema: jsonSchema(output),
     }),
     async call(given, report) {
-      const { data, error } = input.safeParse(given)
-      return error ? badArguments(name, take.argumentErrors(error, given)) : run(data, report).then(answer, failure)
+      const { args, errors } = take.taken(input, given)
+      if (errors) return badArguments(name, errors)
+      const fault = judge?.(args)
+      return fault ? badArguments(name, [fault]) : run(args, report).then(answer, failure)
     },
   }
 }
 
-const jsonSchema = (schema: z.ZodType, io: 'input' | 'output') =>
-  ({ ...z.toJSONSchema(schema, { target: 'draft-7', io }), type: 'object' }) as ListedTool['inputSchema']
+/** What a client may leave out is not required: an argument with a default. */
+function jsonSchema({ properties, required: _, ...schema }: TObject): ListedTool['inputSchema'] {
+  const needed = Object.entries<TSchema>(properties)
+    .filter(([, property]) => !Type.IsOptional(property) && !('default' in property))
+    .map(([name]) => name)
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    ...schema,
+    type: 'object',
+    properties,
+    ...(needed.length > 0 && { required: needed }),
+  }
+}
 
 /** A copy without undefined members. */
 const defined = <T extends object>(members: T) =>

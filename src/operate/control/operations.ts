@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
-import { z } from 'zod'
+import { type Static, type TSchema, Type } from 'typebox'
+import { Check } from 'typebox/value'
 import { Fault, sentenceOf } from '../../model/errors.ts'
 import { leftOvers, resolve } from '../../runs/engine/resolve.ts'
 import { previewRestore, restoreBackup, shownBackup, shownRestore } from '../backups.ts'
 import { confirmRemoval, toConfirm } from '../converge.ts'
 import type { MachineParts } from '../machine.ts'
 import { exposedNames, otherServices, withdrawAll } from '../withdraw.ts'
+import { closed } from './protocol.ts'
 
 /** What commands do with the parts of the service: in the running service, or in the command itself if there is none. */
 export type OperationParts = Omit<MachineParts, 'hooks' | 'webhookReport'>
@@ -18,35 +20,37 @@ interface Operation<Args, Result> {
   readonly performChecked: Perform<unknown, Result>
 }
 
-const operation = <Args, Result>(args: z.ZodType<Args>, perform: Perform<Args, Result>): Operation<Args, Result> => ({
+const operation = <Args extends TSchema, Result>(
+  args: Args,
+  perform: Perform<Static<Args>, Result>,
+): Operation<Static<Args>, Result> => ({
   perform,
   performChecked: async (given, parts) => {
-    const checked = args.safeParse(given)
-    if (!checked.success) throw new UnknownOperation()
-    return perform(checked.data, parts)
+    if (!Check(args, given)) throw new UnknownOperation()
+    return perform(given, parts)
   },
 })
 
-const id = z.string().max(200)
-const nothing = z.strictObject({})
-const RESOLUTION = z.enum(['undo', 'accept', 'repair', 'remove'])
+const id = Type.String({ maxLength: 200 })
+const nothing = closed({})
+const RESOLUTION = Type.Enum(['undo', 'accept', 'repair', 'remove'])
 
 /** `seen` stands for what a person has confirmed. If it is not so any more, nothing is done. */
 const OPERATIONS = {
   listBackups: operation(nothing, async (_, { shelf }) => (await shelf.list()).map(shownBackup)),
-  previewRestore: operation(z.strictObject({ runId: id }), async ({ runId }, parts) => {
+  previewRestore: operation(closed({ runId: id }), async ({ runId }, parts) => {
     const preview = await previewRestore(runId, parts)
     return { ...shownRestore(preview), seen: digest([shownRestore(preview), preview.now.revision]) }
   }),
-  restore: operation(z.strictObject({ runId: id, seen: id }), async ({ runId, seen }, parts) => {
+  restore: operation(closed({ runId: id, seen: id }), async ({ runId, seen }, parts) => {
     const preview = await previewRestore(runId, parts)
     if (digest([shownRestore(preview), preview.now.revision]) !== seen) throw changed()
     return restoreBackup(preview, parts)
   }),
-  leftOvers: operation(z.strictObject({ planId: id }), async ({ planId }, { store }) =>
+  leftOvers: operation(closed({ planId: id }), async ({ planId }, { store }) =>
     (await leftOvers(store, planId)).map(({ step, detail }) => ({ step, detail: detail ?? null })),
   ),
-  resolve: operation(z.strictObject({ planId: id, by: RESOLUTION }), async ({ planId, by }, parts) => {
+  resolve: operation(closed({ planId: id, by: RESOLUTION }), async ({ planId, by }, parts) => {
     const { outcome, run, afters } = await resolve(planId, by, parts)
     const stuck = outcome.kind === 'blocked' ? outcome.rollback.at(-1) : undefined
     if (stuck) throw new Fault(`The plan is still blocked at ${stuck.name}: ${stuck.detail}`)
@@ -58,7 +62,7 @@ const OPERATIONS = {
     const edges = await converge.compare()
     return { edges, seen: digest(toConfirm(edges)) }
   }),
-  confirmRemoval: operation(z.strictObject({ seen: id }), async ({ seen }, parts) => {
+  confirmRemoval: operation(closed({ seen: id }), async ({ seen }, parts) => {
     const going = toConfirm(await parts.converge.compare())
     if (digest(going) !== seen) throw changed()
     await confirmRemoval(going, parts)

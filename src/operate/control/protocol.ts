@@ -1,5 +1,6 @@
 import { closeSync, constants, openSync } from 'node:fs'
-import { z } from 'zod'
+import { type Static, type TProperties, type TSchema, Type } from 'typebox'
+import { Check } from 'typebox/value'
 import { DUTIES } from '../../runs/duties.ts'
 
 /**
@@ -8,45 +9,53 @@ import { DUTIES } from '../../runs/duties.ts'
  */
 export const LONGEST_LINE = 65_536
 
-const askSchema = z.discriminatedUnion('ask', [
-  z.strictObject({
-    ask: z.literal('housekeeping'),
-    duties: z.array(z.enum(DUTIES)).min(1).max(DUTIES.length),
-  }),
-  z.strictObject({ ask: z.literal('reload') }),
-  /** One of `operations.ts`, which checks the arguments. */
-  z.strictObject({ ask: z.literal('operation'), name: z.string(), args: z.unknown() }),
-])
-export type Ask = z.infer<typeof askSchema>
+/** An object that refuses unknown members. */
+export function closed<T extends TProperties>(members: T) {
+  return Type.Object(members, { additionalProperties: false })
+}
 
-const answerSchema = z.discriminatedUnion('answer', [
-  z.strictObject({
-    answer: z.literal('report'),
-    duty: z.enum(DUTIES),
-    ok: z.boolean(),
-    changed: z.int().nonnegative(),
-    hosts: z.array(z.string()),
-    sentence: z.string(),
+const Duty = Type.Enum([...DUTIES])
+
+const AskSchema = Type.Union([
+  closed({
+    ask: Type.Literal('housekeeping'),
+    duties: Type.Array(Duty, { minItems: 1, maxItems: DUTIES.length }),
+  }),
+  closed({ ask: Type.Literal('reload') }),
+  /** One of `operations.ts`, which checks the arguments. */
+  closed({ ask: Type.Literal('operation'), name: Type.String(), args: Type.Unknown() }),
+])
+export type Ask = Static<typeof AskSchema>
+
+const AnswerSchema = Type.Union([
+  closed({
+    answer: Type.Literal('report'),
+    duty: Duty,
+    ok: Type.Boolean(),
+    changed: Type.Integer({ minimum: 0 }),
+    hosts: Type.Array(Type.String()),
+    sentence: Type.String(),
   }),
   /** A part of the JSON text of the result. */
-  z.strictObject({ answer: z.literal('part'), text: z.string() }),
+  closed({ answer: Type.Literal('part'), text: Type.String() }),
   /** The request is still under way. */
-  z.strictObject({ answer: z.literal('working') }),
+  closed({ answer: Type.Literal('working') }),
   /** The request is done: no other answer follows. */
-  z.strictObject({ answer: z.literal('done') }),
-  z.strictObject({ answer: z.literal('refused'), reason: z.string() }),
+  closed({ answer: Type.Literal('done') }),
+  closed({ answer: Type.Literal('refused'), reason: Type.String() }),
 ])
-export type ControlAnswer = z.infer<typeof answerSchema>
+export type ControlAnswer = Static<typeof AnswerSchema>
 
 /** Undefined: the line is not a request. */
-export const askIn = (line: string): Ask | undefined => parsed(askSchema, line)
+export const askIn = (line: string): Ask | undefined => parsed(AskSchema, line)
 
 /** Undefined: the line is not an answer. */
-export const answerIn = (line: string): ControlAnswer | undefined => parsed(answerSchema, line)
+export const answerIn = (line: string): ControlAnswer | undefined => parsed(AnswerSchema, line)
 
-function parsed<T>(schema: z.ZodType<T>, line: string): T | undefined {
+function parsed<T extends TSchema>(schema: T, line: string): Static<T> | undefined {
   try {
-    return schema.safeParse(JSON.parse(line)).data
+    const value: unknown = JSON.parse(line)
+    return Check(schema, value) ? value : undefined
   } catch {
     return undefined
   }

@@ -157,6 +157,19 @@ describe('wrong arguments are refused before anything is sent', () => {
       { field: 'overwrite', message: /boolean/ },
     ],
     ['too many hosts', 'list_hosts', { limit: 501 }, { field: 'limit', message: 'must be <= 500' }],
+    ['an option that there is not', 'plan_exposure', { ...EXPOSURE, options: { y: 1 } }, unknown('options.y')],
+    [
+      'a backend without port',
+      'plan_exposure',
+      { ...EXPOSURE, options: { backends: [{ server: '25' }] } },
+      { field: 'options.backends.0.port', message: 'is missing' },
+    ],
+    [
+      'an empty list of networks',
+      'plan_exposure',
+      { ...EXPOSURE, options: { allow: [] } },
+      { field: 'options.allow', message: /^must not be empty/ },
+    ],
   ])('%s', async (_, tool, args, { field, message }) => {
     const { calls, use } = await onCannedService(documented)
     const sent = calls.length
