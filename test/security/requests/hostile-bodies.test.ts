@@ -170,7 +170,7 @@ describe('size and depth', () => {
 })
 
 describe('for anything sent', () => {
-  const runs = { numRuns: 150 }
+  const runs = { numRuns: process.env.CAMPAIGN ? 1_000 : 50 }
 
   test('any bytes', async () => {
     await fc.assert(
@@ -271,6 +271,6 @@ describe('after all of this', () => {
   test('nothing failed inside', () => {
     const refusals = requestLog(site.api).filter(({ status }) => status >= 400)
     expect(refusals.filter(({ status }) => status >= 500)).toEqual([])
-    expect(refusals.length).toBeGreaterThan(500)
+    expect(refusals.length).toBeGreaterThan(250)
   })
 })

@@ -10,9 +10,12 @@ import { errorOf } from '../../support/http/agent.ts'
 
 type Canned = (path: string, body?: unknown) => readonly [status: number, body: unknown] | undefined
 
-/** The SDK's client, after it listed the tools, on a stand-in for the service: the answers are canned. */
-async function onCannedService(canned: Canned) {
-  const calls: string[] = []
+/** What the stand-in for the service answers in the present test, and what it was asked. */
+let answers: Canned
+let calls: string[]
+
+/** The SDK's client, after it listed the tools. It compiles the schemas of all their answers then, so that the tests share one. */
+const connected = (async () => {
   const api = createClient('http://drawbridge.test', {
     fetch: async (input) => {
       const request = new Request(input)
@@ -20,7 +23,7 @@ async function onCannedService(canned: Canned) {
       calls.push(pathname)
       // Without an event of the run, the client waits two seconds for the last one.
       if (pathname.endsWith('/events')) return new Response(RUN_EVENTS)
-      const found = canned(pathname, request.method === 'POST' ? await request.json() : undefined)
+      const found = answers(pathname, request.method === 'POST' ? await request.json() : undefined)
       if (!found) throw new Error('no connection')
       return Response.json(found[1], { status: found[0] })
     },
@@ -30,6 +33,13 @@ async function onCannedService(canned: Canned) {
   const client = new Client({ name: 'test', version: '1' })
   await client.connect(near)
   const { tools } = await client.listTools()
+  return { tools, client }
+})()
+
+async function onCannedService(canned: Canned) {
+  answers = canned
+  calls = []
+  const { tools, client } = await connected
   const use = async (name: string, args: Record<string, unknown>) =>
     (await client.callTool({ name, arguments: args })) as CallToolResult
   return { tools, calls, use, client }
