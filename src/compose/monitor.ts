@@ -11,8 +11,7 @@ import { Monitor } from '../monitor/monitor.ts'
 import { fileState } from '../observe/host/inspect-edge.ts'
 import { derived } from '../primitives/derived.ts'
 import { secondaryState } from '../runs/compare-edge.ts'
-import type { Runs } from '../runs/engine/runs.ts'
-import type { Reach } from '../runs/reach.ts'
+import type { EdgeAvailability } from '../runs/edge-availability.ts'
 import { verifiedAnswer } from '../runs/steps/verify.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Exposure } from '../store/ports/exposures.ts'
@@ -25,12 +24,11 @@ import type { ZoneClients } from './zone-clients.ts'
 
 interface MonitorSources extends RunParts {
   readonly store: Store
-  readonly runs: Runs
   readonly board: Board
   readonly edges: EdgeAccesses
   readonly clients: ZoneClients
   readonly metrics: Metrics
-  readonly reach: Reach
+  readonly availability: EdgeAvailability
   readonly instance: string
   readonly log: Log
 }
@@ -61,8 +59,7 @@ export function composeMonitor(config: Config, parts: MonitorSources): Monitor {
       return { ...rule, isMuted: rule.isMuted || parts.board.isMuted(host) }
     },
     configuredMutes: derived(() => config.alerts, configuredMutes),
-    mayCheck: () => parts.reach.hasPrimary(),
-    listenToRuns: (listener) => parts.runs.listen(listener),
+    mayCheck: () => parts.availability.hasPrimary(),
     onCheck: (status) => parts.metrics.check(status),
     everyMs: monitor.everySeconds * 1000,
     atOnce: monitor.atOnce,

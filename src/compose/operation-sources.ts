@@ -1,26 +1,26 @@
 import type { Config } from '../config/config.ts'
 import type { OperationSources } from '../metrics/operation-gauges.ts'
 import type { Clock } from '../primitives/clock.ts'
+import type { EdgeAvailability } from '../runs/edge-availability.ts'
 import type { EdgePreparation } from '../runs/edge-preparation.ts'
 import type { EdgeStandings } from '../runs/edge-standings.ts'
-import type { Reach } from '../runs/reach.ts'
 import { freeBytes } from '../runtime/disk.ts'
 import { VERSION } from '../runtime/version.ts'
 import type { Store } from '../store/ports/store.ts'
 import type { ZoneClients } from './zone-clients.ts'
 
-interface Sources {
+export interface OperationParts {
   readonly store: Store
   readonly clients: ZoneClients
   readonly standings: EdgeStandings
-  readonly reach: Reach
+  readonly availability: EdgeAvailability
   readonly preparation: EdgePreparation
   readonly clock: Clock
 }
 
 /** What the metrics tell of this installation. */
-export function operationSources(config: Config, sources: Sources): OperationSources {
-  const { store, clients, standings, reach, preparation, clock } = sources
+export function operationSources(config: Config, sources: OperationParts): OperationSources {
+  const { store, clients, standings, availability, preparation, clock } = sources
   const { servers, stateDir, acme, edges } = config
   const names = [servers.primary, servers.secondary].filter((server) => server !== undefined)
   return {
@@ -34,11 +34,11 @@ export function operationSources(config: Config, sources: Sources): OperationSou
       }
     },
     edges: async () => {
-      const reached = await reach.servers()
+      const answering = await availability.servers()
       const behind = new Set(standings.all.flatMap(({ server, outOfStep }) => (outOfStep ? [server] : [])))
       return names.map((server) => ({
         server,
-        ready: reached.includes(server) && preparation.isPrepared(server),
+        ready: answering.includes(server) && preparation.isPrepared(server),
         inStep: !behind.has(server),
       }))
     },

@@ -34,7 +34,7 @@ import type { EdgeAccess } from './edges.ts'
 import type { ZoneClients } from './zone-clients.ts'
 
 /** Everything with which a run changes edges, zones, certificates and backups. */
-export interface RunParts extends Omit<StepParts, 'recheck'>, Pick<ConvergeParts, 'placeOf'> {}
+export interface RunParts extends StepParts, Pick<ConvergeParts, 'placeOf'> {}
 
 interface RunPartsSources {
   readonly config: Config
@@ -46,12 +46,13 @@ interface RunPartsSources {
   readonly crashPoint: CrashPoint
   readonly edges: ReadonlyMap<string, Pick<EdgeAccess, 'edge' | 'environment'>>
   readonly clients: ZoneClients
+  readonly recheck: StepParts['recheck']
   readonly log: Log
   readonly clock: Clock
 }
 
 export function runParts(sources: RunPartsSources): RunParts {
-  const { config, store, inventory, instance, crashPoint, edges, clients, clock } = sources
+  const { config, store, inventory, instance, crashPoint, edges, clients, recheck, clock } = sources
   const { servers, acme, stateDir } = config
   const edgeLock = new EdgeLock(store, instance, config.instances.takeOverSeconds * 1000, clock)
   const edgeOf = (server: string) => {
@@ -95,6 +96,7 @@ export function runParts(sources: RunPartsSources): RunParts {
         ttl: config.zones.get(zone)?.ttl ?? 60,
         waitUntilServed: (record) => waitUntilServed(clients.readersOf(zone), record, clock),
       }),
+    recheck,
     crashPoint,
     clock,
   }

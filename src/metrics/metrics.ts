@@ -10,8 +10,8 @@ import { addProcessGauges } from './process-gauges.ts'
 export interface MetricSources {
   readonly hosts: () => Iterable<HostStatus>
   /** The current length of each queue, by name. */
-  readonly queues: Readonly<Record<string, () => number | Promise<number>>>
-  /** For each edge the number of hosts that it has not as the store says, by kind of difference. */
+  readonly queues: Readonly<Record<string, QueueLength>>
+  /** For each edge the number of hosts that are out of sync with the store, by kind of difference. */
   readonly edges: () => Iterable<MeasuredEdge>
   /** The instances on the store. Never rejects. */
   readonly instances: () => Promise<MeasuredInstances>
@@ -19,6 +19,8 @@ export interface MetricSources {
   readonly operation: OperationSources
   readonly clock: Clock
 }
+
+type QueueLength = () => number | Promise<number>
 
 /** What the store says of the services on it. Without an answer of the store nobody is named. */
 export interface MeasuredInstances {
@@ -58,6 +60,7 @@ const LOOP_DELAY_QUANTILES = [0.5, 0.99, 0.999]
 export class Metrics {
   readonly #registry = new Registry()
   readonly #sources: MetricSources
+  readonly #queues: Map<string, QueueLength>
   readonly #checks: Histogram<'outcome'>
   readonly #runs: Counter<'action' | 'outcome'>
   readonly #steps: Counter<'step' | 'outcome'>
@@ -69,6 +72,7 @@ export class Metrics {
 
   constructor(sources: MetricSources) {
     this.#sources = sources
+    this.#queues = new Map(Object.entries(sources.queues))
     this.loopDelay = new LoopDelay(sources.clock)
     const registers = [this.#registry]
     this.#checks = new Histogram({
@@ -117,6 +121,11 @@ export class Metrics {
     if (latencyMs !== null) this.#checks.observe({ outcome: ok ? 'ok' : 'failed' }, latencyMs / 1000)
   }
 
+  /** Measures a queue of a part that was built later. */
+  addQueue(name: string, length: QueueLength): void {
+    this.#queues.set(name, length)
+  }
+
   planRefused(code: string): void {
     this.#refusals.inc({ code })
   }
@@ -133,7 +142,8 @@ export class Metrics {
   }
 
   #addGauges(registers: Registry[]): void {
-    const { hosts, queues, edges, clock } = this.#sources
+    const { hosts, edges, clock } = this.#sources
+    const queues = this.#queues
     new Gauge({
       name: 'drawbridge_host_badge',
       help: '1 for the current badge of a host.',
@@ -206,7 +216,7 @@ export class Metrics {
       registers,
       async collect() {
         this.reset()
-        for (const [queue, length] of Object.entries(queues)) {
+        for (const [queue, length] of queues) {
           // A queue in a store that does not answer has no known length.
           const found = await Promise.resolve(length()).catch(() => undefined)
           if (found !== undefined) this.set({ queue }, found)

@@ -18,8 +18,6 @@ interface MonitorParts extends Omit<RoundsParts, 'writer' | 'watchList'> {
   readonly store: Store
   /** Undefined if the Primary's edge is not on this machine. Then another instance checks, and this one copies its results. */
   readonly edge: { readonly reader: EdgeReader<ServedMap>; readonly environment: EdgeEnvironment } | undefined
-  /** Subscribes to every step of every run of this instance. */
-  readonly listenToRuns: (listener: (entry: { readonly runId: string }) => void) => () => void
   readonly firstAnswer: FirstAnswer
   readonly alertRule: (host: string) => AlertRule
   /** The hosts that the configuration mutes. */
@@ -111,6 +109,11 @@ export class Monitor {
     if (status?.tls) (this.#writer ?? board).put(withCertificate(status, validity, clock.now()))
   }
 
+  /** A run of this instance has made a step: its hosts are checked soon. */
+  touchRun(runId: string): void {
+    if (this.#hosts instanceof WatchList) this.#hosts.touchRun(runId)
+  }
+
   /** Resolves when the board shows all earlier commits of `host`, or of all hosts. Await it before reading the board. */
   upToDate(host?: string): Promise<void> {
     return this.#barrier.passed(host)
@@ -158,7 +161,6 @@ export class Monitor {
     this.#writer = writer
     const watchList = new WatchList({ ...this.#parts, ...edge, writer })
     const rounds = new Rounds({ ...this.#parts, writer, watchList })
-    const stopListening = this.#parts.listenToRuns(({ runId }) => watchList.touchRun(runId))
     try {
       this.#hosts = watchList
       await this.#barrier.during(undefined, async () => {
@@ -174,7 +176,6 @@ export class Monitor {
       this.#rounds = undefined
       this.#writer = undefined
       rounds.stop()
-      stopListening()
       held.stop()
       await store.releaseLease(lease).catch(() => undefined)
     }

@@ -5,6 +5,7 @@ import type { Log } from '../runtime/log.ts'
 import type { Pruned, Store } from '../store/ports/store.ts'
 import type { Converge } from './converge.ts'
 import { type DutyName, type DutyReport, type DutyResults, dutyReport, failedDuty, type NotDone } from './duties.ts'
+import type { EdgeAvailability } from './edge-availability.ts'
 import type { EdgePreparation } from './edge-preparation.ts'
 import type { Duty } from './engine/duty.ts'
 import { recover, takeUp } from './engine/recover.ts'
@@ -12,7 +13,6 @@ import type { Runs } from './engine/runs.ts'
 import { Expiry, type ExpiryParts } from './expiry.ts'
 import { removeLateRecords } from './late-records.ts'
 import { type MarksParts, rewriteMarks } from './marks.ts'
-import type { Reach } from './reach.ts'
 import type { Renewals } from './renewals.ts'
 import { settleRuns } from './settle-runs.ts'
 import type { StepParts } from './steps/context.ts'
@@ -25,7 +25,7 @@ interface HousekeepingParts extends Pick<StepParts, 'primary' | 'secondary' | 'p
   readonly renewals: Renewals | undefined
   readonly converge: Converge
   readonly exposer: ExpiryParts['exposer'] & MarksParts['exposer']
-  readonly reach: Pick<Reach, 'hasPrimary'>
+  readonly availability: Pick<EdgeAvailability, 'hasPrimary'>
   readonly duty: Duty
   /** How long what has ended is kept. */
   readonly retention: { readonly planDays: number; readonly auditDays: number; readonly eventDays: number }
@@ -46,11 +46,11 @@ const ELSEWHERE: Omit<TryLimits, 'clock'> = { firstMs: 100, factor: 1.5, longest
 
 /** Periodic work of the service: prepares edges, recovers interrupted runs, removes expired exposures, renews certificates. */
 export function housekeeping(parts: HousekeepingParts) {
-  const { preparation, store, runs, renewals, converge, exposer, reach, duty, log, clock } = parts
+  const { preparation, store, runs, renewals, converge, exposer, availability, duty, log, clock } = parts
   const expiry = new Expiry({ store, exposer, log, now: clock.now })
   /** Work that needs the Primary's edge is left to instances that reach it. */
   const withEdge = async <T>(work: () => Promise<T>): Promise<T | NotDone> =>
-    (await reach.hasPrimary()) ? work() : 'no_edge'
+    (await availability.hasPrimary()) ? work() : 'no_edge'
   const onDuty = async <T>(name: DutyName, work: () => Promise<T>): Promise<T | NotDone> =>
     (await duty(name, work)) ?? 'elsewhere'
   // A request during a run of the same duty gets the next run: the one under way may have looked before something changed.
@@ -89,7 +89,7 @@ export function housekeeping(parts: HousekeepingParts) {
     },
     recover: duties.recover,
     /** Callers wait for these runs, so the next look does not wait for this one's runs. */
-    takeUp: sharedNextRun(() => takeUp({ ...parts, reaches: () => reach.hasPrimary() })),
+    takeUp: sharedNextRun(() => takeUp({ ...parts, reaches: () => availability.hasPrimary() })),
     prepare: () => preparation.retry(),
     /** Starts the removals and does not wait for their ends, so that the next look comes in time. */
     expire: () => withEdge(() => expiry.removeDue()),

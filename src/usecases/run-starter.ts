@@ -7,10 +7,10 @@ import { hostLease, type Origin, type RunAction, type RunTask, runOfHolder } fro
 import type { PlanSettings } from '../plan/settings.ts'
 import type { Clock } from '../primitives/clock.ts'
 import { poll } from '../primitives/retry.ts'
+import type { Place } from '../runs/edge-availability.ts'
 import { type Begun, begin } from '../runs/engine/begin.ts'
 import { problemOf, type RunResult } from '../runs/engine/ending.ts'
 import type { Runs } from '../runs/engine/runs.ts'
-import type { Place } from '../runs/reach.ts'
 import type { Store, StoreSession } from '../store/ports/store.ts'
 import type { Plans } from './plans.ts'
 

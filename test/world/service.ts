@@ -9,6 +9,7 @@ import type { CapabilityAction } from '../../src/model/capability.ts'
 import { Problem } from '../../src/model/errors.ts'
 import type { PlanSettings } from '../../src/plan/settings.ts'
 import type { Converge } from '../../src/runs/converge.ts'
+import { EdgeAvailability } from '../../src/runs/edge-availability.ts'
 import { EdgePreparation } from '../../src/runs/edge-preparation.ts'
 import { sharedDuty } from '../../src/runs/engine/duty.ts'
 import type { RunResult } from '../../src/runs/engine/ending.ts'
@@ -16,7 +17,6 @@ import { type Resolution, type ResolveParts, resolve } from '../../src/runs/engi
 import type { Runs } from '../../src/runs/engine/runs.ts'
 import { housekeeping } from '../../src/runs/housekeeping.ts'
 import { startLoops } from '../../src/runs/loops.ts'
-import { Reach } from '../../src/runs/reach.ts'
 import { assertEquipped } from '../../src/runs/steps/context.ts'
 import { stepsOfRepair } from '../../src/runs/steps/subject.ts'
 import { createLog } from '../../src/runtime/log.ts'
@@ -126,12 +126,12 @@ export class Service {
     const common = { store, instance, log: LOG, clock }
     const parts = runParts({
       ...{ ...common, config, clients, crashPoint, inventory: NO_CERTIFICATES },
+      recheck: async () => undefined,
       ...{ budget: undefined as never, secrets: undefined as never, edges: new Map(accesses) },
     })
-    const steps = { ...parts, recheck: async () => undefined }
-    const runs = composeRuns(steps, { ...common, trail, leaseMs, crashPoint, publish: (_, commit) => commit() })
+    const runs = composeRuns(parts, { ...common, trail, leaseMs, crashPoint, publish: (_, commit) => commit() })
     const plans = new Plans({ store, reads: store, now: clock.now })
-    const reach = new Reach({ ...parts, primaryServer: PRIMARY, instance, store, clock })
+    const availability = new EdgeAvailability({ ...parts, primaryServer: PRIMARY, instance, store, clock })
     this.process = process
     this.#store = store
     this.#runs = runs
@@ -145,11 +145,19 @@ export class Service {
       stepsToRepair: this.#stepsToRepair,
       reportCertificate: () => undefined,
       assertEquipped: (zone) => assertEquipped(parts, zone),
-      place: () => reach.place(),
+      place: () => availability.place(),
     })
     const both = [parts.primary, parts.secondary].filter((edge) => edge !== undefined)
     this.#housekeeping = housekeeping({
-      ...{ ...parts, ...common, runs, reach, renewals: undefined, converge: this.#converge, exposer: this.#exposer },
+      ...{
+        ...parts,
+        ...common,
+        runs,
+        availability,
+        renewals: undefined,
+        converge: this.#converge,
+        exposer: this.#exposer,
+      },
       preparation: new EdgePreparation({ edges: both, primary: PRIMARY, log: LOG, now: clock.now }),
       debugLogs: { check: async () => undefined },
       unread: { check: async () => undefined },

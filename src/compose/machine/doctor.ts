@@ -106,7 +106,7 @@ const edgeOf = (edges: readonly Pick<ExaminedEdge, 'edge'>[], server: string) =>
 /** The store is opened with the first agent on another machine, which is known by a certificate. */
 export function lazyTrust(config: Config, { now }: Clock): EdgeTrust {
   const shelf = async (): Promise<SecretShelf> => {
-    const { openShelf } = await import('../assemble.ts')
+    const { openShelf } = await import('../open-store.ts')
     return openShelf(config)
   }
   let opened: Promise<SecretShelf> | undefined

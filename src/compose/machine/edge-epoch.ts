@@ -5,8 +5,8 @@ import { Fault, sentenceOf } from '../../model/errors.ts'
 import { epochAhead } from '../../model/run.ts'
 import { systemClock } from '../../primitives/clock.ts'
 import { createLog } from '../../runtime/log.ts'
-import { openShelf } from '../assemble.ts'
 import { agentClient } from '../edges.ts'
+import { openShelf } from '../open-store.ts'
 
 type Agents = Config['agents']
 

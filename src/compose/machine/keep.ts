@@ -15,8 +15,8 @@ import type { NamedFile } from '../../runtime/named-file.ts'
 import { VERSION } from '../../runtime/version.ts'
 import { assertCanRestore, openStore, raiseEpoch, restoreInto, snapshotOf } from '../../store/open.ts'
 import type { Store } from '../../store/ports/store.ts'
-import { settingOf } from '../assemble.ts'
 import { agentClient } from '../edges.ts'
+import { settingOf } from '../open-store.ts'
 import { believedEpoch } from './edge-epoch.ts'
 
 /** Backs the store and the state folder up. A service may run on them. */

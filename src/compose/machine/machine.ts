@@ -1,5 +1,6 @@
 import type { SiteHere } from '../../cli/commands/adopt.ts'
 import type { Config } from '../../config/config.ts'
+import { secretsOf } from '../../config/secrets.ts'
 import type { EdgeMachine } from '../../operate/edge/commands.ts'
 import type { KeepMachine } from '../../operate/keep/commands.ts'
 import type { Machine } from '../../operate/machine.ts'
@@ -14,7 +15,7 @@ export const machine: Machine = {
   async serve(config, file) {
     const { claimService, claimStateFolder, keepMemorySmall } = await import('../../runtime/instance.ts')
     keepMemorySmall()
-    const { assemble, secretsOf } = await import('../assemble.ts')
+    const { assemble } = await import('../assemble.ts')
     const { createLog } = await import('../../runtime/log.ts')
     const { serve } = await import('../../operate/serve.ts')
     const { Reloader } = await import('../../operate/reload.ts')
@@ -38,14 +39,14 @@ export const machine: Machine = {
   },
 
   async withParts(config, work) {
-    const { assemble, secretsOf } = await import('../assemble.ts')
+    const { assemble } = await import('../assemble.ts')
     const { createLog } = await import('../../runtime/log.ts')
     const parts = await assemble(config, createLog('silent', secretsOf(config)), { upgrade: false })
     return work(parts).finally(() => parts.store.close())
   },
 
   async openStore(config) {
-    const { open } = await import('../assemble.ts')
+    const { open } = await import('../open-store.ts')
     return open(config, { upgrade: false })
   },
 
@@ -71,7 +72,7 @@ export const machine: Machine = {
 
   async copyStore(from, to, onProgress) {
     const { claimService, claimStateFolder } = await import('../../runtime/instance.ts')
-    const { settingOf } = await import('../assemble.ts')
+    const { settingOf } = await import('../open-store.ts')
     const { copyBetween } = await import('../../store/open.ts')
     const { highestEdgeEpoch } = await import('./edge-epoch.ts')
     // A service holds its state folder: it must not start on one of the two stores during the copy.
@@ -90,7 +91,7 @@ export const machine: Machine = {
   },
 
   async rotateKeys(config, lost) {
-    const { open } = await import('../assemble.ts')
+    const { open } = await import('../open-store.ts')
     const { rotateKeys } = await import('../../certificates/vault/vault.ts')
     const { untilKeyIsShared } = await import('../../operate/presence.ts')
     const store = await open(config, { upgrade: false })
@@ -197,7 +198,7 @@ export const edgeMachine: EdgeMachine = {
 }
 
 async function openTrust(config: Config) {
-  const { openShelf } = await import('../assemble.ts')
+  const { openShelf } = await import('../open-store.ts')
   const { EdgeTrust } = await import('../../edge/authority/trust.ts')
   const shelf = await openShelf(config)
   return { trust: new EdgeTrust({ shelf, instance: 'console', now: systemClock.now }), close: shelf.close }

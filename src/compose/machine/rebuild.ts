@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Config } from '../../config/config.ts'
+import { secretsOf } from '../../config/secrets.ts'
 import { zoneOf } from '../../config/zones.ts'
 import type { Edge, Entry } from '../../edge/contract.ts'
 import { targetUrl } from '../../edge/record/entry.ts'
@@ -19,8 +20,9 @@ import { systemClock } from '../../primitives/clock.ts'
 import { createLog } from '../../runtime/log.ts'
 import { withTemporaryFolder } from '../../runtime/temporary-folder.ts'
 import { openStore, raiseEpoch, schemaVersion } from '../../store/open.ts'
-import { type Assembly, assemble, secretsOf, settingOf } from '../assemble.ts'
+import { type Assembly, assemble } from '../assemble.ts'
 import { planSettings } from '../observe.ts'
+import { settingOf } from '../open-store.ts'
 import { entryOf, highestLocalEpoch, holdingState } from './keep.ts'
 
 const PATIENCE_MS = 15_000

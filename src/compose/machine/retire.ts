@@ -5,8 +5,8 @@ import type { RetiredEdge } from '../../operate/edge/retire.ts'
 import { systemClock } from '../../primitives/clock.ts'
 import { createLog } from '../../runtime/log.ts'
 import { eachExposure } from '../../store/ports/exposures.ts'
-import { open, openShelf } from '../assemble.ts'
 import { agentClient } from '../edges.ts'
+import { open, openShelf } from '../open-store.ts'
 
 /**
  * Tells the agent of a Secondary that it may leave, then refuses its certificate. An agent that is not reached, because its machine

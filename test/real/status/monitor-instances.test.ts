@@ -76,7 +76,6 @@ async function start(instance: string, leaseMs = 30_000): Promise<Instance> {
     compare: async () => ({ dns: null, file: null }),
     firstAnswer: verifiedAnswer,
     mayCheck: async () => true,
-    listenToRuns: () => () => undefined,
     onCheck: () => undefined,
     everyMs: 1_000,
     atOnce: 64,

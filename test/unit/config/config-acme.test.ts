@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { secretsOf } from '../../../src/compose/assemble.ts'
 import { readConfig } from '../../../src/config/config.ts'
+import { secretsOf } from '../../../src/config/secrets.ts'
 
 const ZONES = 'zones: { apps.example.test: { primary: 192.168.45.253 } }\n'
 const read = (acme: string) => readConfig(`${ZONES}acme: ${acme}\n`, '/etc/drawbridge/drawbridge.yaml', {})

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { secretsOf } from '../../../src/compose/assemble.ts'
 import { readConfig } from '../../../src/config/config.ts'
+import { secretsOf } from '../../../src/config/secrets.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
 const SECRET = `whsec_${randomBytes(32).toString('base64')}`

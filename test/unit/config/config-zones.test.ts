@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { secretsOf } from '../../../src/compose/assemble.ts'
 import { readConfig } from '../../../src/config/config.ts'
+import { secretsOf } from '../../../src/config/secrets.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
 const SECRET = 'Y2FuYXJ5LXRzaWctc2VjcmV0LW9mLTMyLW9jdGV0cw=='

@@ -1,19 +1,23 @@
 import { expect, test } from 'vitest'
 import { Problem } from '../../../src/model/errors.ts'
 import { type Clock, systemClock } from '../../../src/primitives/clock.ts'
-import { Reach } from '../../../src/runs/reach.ts'
+import { EdgeAvailability } from '../../../src/runs/edge-availability.ts'
 import { nextTurn, stall } from '../../support/stall.ts'
 import { VirtualClock } from '../../support/virtual-clock.ts'
 
-/** The reach of an instance whose edge answers from this question on. */
-const reachOf = (answersFrom: number, clock: Clock, more: Partial<ConstructorParameters<typeof Reach>[0]> = {}) => {
+/** An instance whose edge answers from this question on. */
+const availabilityOf = (
+  answersFrom: number,
+  clock: Clock,
+  more: Partial<ConstructorParameters<typeof EdgeAvailability>[0]> = {},
+) => {
   let asked = 0
   const generation = async (): Promise<never> => {
     asked += 1
     if (asked < answersFrom) throw new Error('The agent does not answer.')
     return undefined as never
   }
-  return new Reach({
+  return new EdgeAvailability({
     primary: { server: '23', generation },
     secondary: undefined,
     primaryServer: '23',
@@ -26,7 +30,7 @@ const reachOf = (answersFrom: number, clock: Clock, more: Partial<ConstructorPar
 
 test('a request waits for an agent that is being started again', async () => {
   const clock = new VirtualClock()
-  expect(await clock.advanceUntil(reachOf(4, clock).place())).toBe('here')
+  expect(await clock.advanceUntil(availabilityOf(4, clock).place())).toBe('here')
 })
 
 test('an edge is not called away because this process was late', async () => {
@@ -37,20 +41,20 @@ test('an edge is not called away because this process was late', async () => {
     await nextTurn()
     return undefined as never
   }
-  const late = reachOf(1, systemClock, { primary: { server: '23', generation }, patienceMs })
+  const late = availabilityOf(1, systemClock, { primary: { server: '23', generation }, patienceMs })
   expect(await late.servers()).toEqual(['23'])
 })
 
 test('an edge that does not answer is not waited for without an end', async () => {
   const clock = new VirtualClock()
   const generation = () => new Promise<never>(() => undefined)
-  const silent = reachOf(1, clock, { primary: { server: '23', generation } })
+  const silent = availabilityOf(1, clock, { primary: { server: '23', generation } })
   expect(await clock.advanceUntil(silent.servers())).toEqual([])
 })
 
 test('a request is refused when no agent comes back', async () => {
   const clock = new VirtualClock()
-  const refused = await clock.advanceUntil(reachOf(Number.POSITIVE_INFINITY, clock).place())
+  const refused = await clock.advanceUntil(availabilityOf(Number.POSITIVE_INFINITY, clock).place())
   expect(refused).toBeInstanceOf(Problem)
   expect(refused).toMatchObject({ code: 'unavailable', message: expect.stringContaining('edge 23') })
 })

@@ -5,7 +5,7 @@ import { FairClock } from '../primitives/fair-clock.ts'
 import { poll } from '../primitives/retry.ts'
 import type { Instance, InstanceStore } from '../store/ports/instances.ts'
 
-interface ReachParts {
+interface EdgeAvailabilityParts {
   readonly primary: Pick<Edge, 'server' | 'generation'> | undefined
   readonly secondary: Pick<Edge, 'server' | 'generation'> | undefined
   /** The Primary of the installation, whether this instance has its edge or not. */
@@ -32,11 +32,11 @@ const RESTART_MS = 10_000
  * Which edges this instance can change at the moment. Work that needs an edge is left to instances that can reach it: one that
  * cannot would take the lease of a run away from them and not get on with it.
  */
-export class Reach {
-  readonly #parts: Required<ReachParts>
+export class EdgeAvailability {
+  readonly #parts: Required<EdgeAvailabilityParts>
   #asked: { readonly at: number; readonly servers: Promise<readonly string[]> } | undefined
 
-  constructor(parts: ReachParts) {
+  constructor(parts: EdgeAvailabilityParts) {
     this.#parts = { patienceMs: PATIENCE_MS, restartMs: RESTART_MS, ...parts }
   }
 
@@ -56,11 +56,11 @@ export class Reach {
   async place(): Promise<Place | Problem> {
     const { primary, primaryServer, restartMs, clock } = this.#parts
     if (await this.hasPrimary()) return 'here'
-    if (await this.#isReachedByOthers()) return 'elsewhere'
+    if (await this.#answersOthers()) return 'elsewhere'
     // Without a configured edge the run is refused with the setting that is missing.
     if (!primary || (await poll(() => this.#hasPrimaryNow(), Boolean, { firstMs: 100, withinMs: restartMs, clock })))
       return 'here'
-    if (await this.#isReachedByOthers()) return 'elsewhere'
+    if (await this.#answersOthers()) return 'elsewhere'
     return new Problem('unavailable', `No instance can reach edge ${primaryServer} at the moment.`, {
       retryAfter: 5,
       nextAction: `Check the agent of edge ${primaryServer}, and send the same request again.`,
@@ -80,7 +80,7 @@ export class Reach {
     return has
   }
 
-  async #isReachedByOthers(): Promise<boolean> {
+  async #answersOthers(): Promise<boolean> {
     const { store, primaryServer, instance, clock } = this.#parts
     const alive = await store.liveInstances(clock.now()).catch((): Instance[] => [])
     return alive.some(({ name, edges }) => name !== instance && edges.includes(primaryServer))
