@@ -191,7 +191,7 @@ interface Acted extends Shared {
 
 /** What begins and executes runs. */
 function composeActing(config: Config, acted: Acted) {
-  const { parts, store, instance, log, planner, availability, diagnoser, metrics, monitor } = acted
+  const { parts, store, log, planner, availability, diagnoser, metrics, monitor } = acted
   const publish: Publish = (host, commit) =>
     monitor.publish(host, async () => {
       const committed = await commit()
@@ -203,7 +203,7 @@ function composeActing(config: Config, acted: Acted) {
   // A lost count must not fail the run.
   runs.listen((entry) => void metrics.journal(entry).catch(() => undefined))
   metrics.addQueue('runs', () => runs.underWay)
-  const shared = { store, runs, instance, log }
+  const shared = { store, runs, log }
   const renewals = composeRenewals(config, parts, shared)
   const stepsToRepair = (plan: Plan) => stepsOfRepair(parts, plan)
   const exposer = new Exposer({

@@ -157,16 +157,14 @@ export const composeRuns = (steps: StepParts, parts: Omit<RunsParts, 'stepsFor' 
     stepsFor: (carried, guard) => stepsFor(steps, carried, guard),
   })
 
-export const composeConverge = (
-  parts: RunParts,
-  shared: Pick<RenewalParts, 'store' | 'runs' | 'instance' | 'log'>,
-): Converge => new Converge({ ...parts, ...shared })
+export const composeConverge = (parts: RunParts, shared: Pick<RenewalParts, 'store' | 'runs' | 'log'>): Converge =>
+  new Converge({ ...parts, ...shared })
 
 /** The renewal of every certificate in use. Undefined when the configuration has no edge for the Primary. */
 export function composeRenewals(
   { acme, renewal }: Config,
   parts: RunParts,
-  shared: Pick<RenewalParts, 'store' | 'runs' | 'instance' | 'log'>,
+  shared: Pick<RenewalParts, 'store' | 'runs' | 'log'>,
 ): Renewals | undefined {
   if (!parts.primary) return undefined
   const { clock } = parts

@@ -9,14 +9,12 @@ import type { Exposure, Unconfirmed } from '../store/ports/exposures.ts'
 import type { Store } from '../store/ports/store.ts'
 import { EdgeComparison } from './compare-edge.ts'
 import { NOTHING_KNOWN, type Shortfall, shortfallOf } from './edge-standings.ts'
-import { begin } from './engine/begin.ts'
 import type { Runs } from './engine/runs.ts'
 import type { StepParts } from './steps/context.ts'
 
 export interface ConvergeParts extends Pick<StepParts, 'primary' | 'secondary' | 'standings'> {
   readonly store: Store
   readonly runs: Runs
-  readonly instance: string
   readonly log: Log
   readonly clock: Clock
   /** Where an edge answers over HTTP, as `address:port`. */
@@ -233,24 +231,13 @@ export class Converge {
 
   /** Rejects if the run does not succeed. */
   async #run(edge: Edge, lead: Plan, { members, removes, plans, origin }: Work): Promise<void> {
-    const { store, runs, instance, clock } = this.#parts
+    const { store, runs } = this.#parts
+    const task = { edge: edge.server, removes, removedPlans: plans }
+    const further = members.filter(({ host }) => host !== lead.host)
     const begun = await store.transaction((session) =>
-      begin(
-        {
-          action: 'converge',
-          plan: lead,
-          task: { edge: edge.server, removes, removedPlans: plans },
-          members: members.filter(({ host }) => host !== lead.host),
-          orphans: removes,
-          origin,
-          instance,
-          leaseMs: runs.leaseMs,
-          at: clock.now(),
-        },
-        session,
-      ),
+      runs.begin({ action: 'converge', plan: lead, task, members: further, orphans: removes, origin }, session),
     )
-    const { outcome } = await runs.start({ plan: lead, ...begun })
+    const { outcome } = await runs.start(begun)
     if (outcome.kind !== 'succeeded') throw outcome.fault
   }
 

@@ -12,7 +12,7 @@ import type { Log } from '../runtime/log.ts'
 import { eachExposure } from '../store/ports/exposures.ts'
 import type { Store, StoreSession } from '../store/ports/store.ts'
 import { type Covering, type Line, linesOf, successors, type Use, useOf } from './certificate-uses.ts'
-import { assertState, begin } from './engine/begin.ts'
+import { assertState } from './engine/begin.ts'
 import type { RunResult } from './engine/ending.ts'
 import type { Runs } from './engine/runs.ts'
 import type { StepParts } from './steps/context.ts'
@@ -23,7 +23,6 @@ export interface RenewalParts extends Pick<StepParts, 'primary'> {
   readonly inventory: CertificateInventory
   readonly advisor: RenewalAdvisor
   readonly retry: Pauses
-  readonly instance: string
   readonly log: Log
   readonly clock: Clock
 }
@@ -99,19 +98,15 @@ export class Renewals {
 
   /** The first transaction of a renewal. The run has the plan of one host and claims all of them. */
   async #begin(plan: Plan, choice: Choice | Problem, prove: Prove, handsOver = false): Promise<Started> {
-    const { store, runs, instance, clock } = this.#parts
+    const { store, runs } = this.#parts
     const begun = await store.transaction(async (session) => {
       const origin = await prove(session)
       await assertState('renew', plan, session)
       if (choice instanceof Problem) throw choice
       const members = choice.hosts.filter(({ host }) => host !== plan.host)
-      const { task } = choice
-      return begin(
-        { action: 'renew', plan, task, members, origin, instance, handsOver, leaseMs: runs.leaseMs, at: clock.now() },
-        session,
-      )
+      return runs.begin({ action: 'renew', plan, task: choice.task, members, origin, handsOver }, session)
     })
-    return { plan, result: runs.start({ plan, ...begun }) }
+    return { plan, result: runs.start(begun) }
   }
 
   async #lookOnce(): Promise<Renewed> {

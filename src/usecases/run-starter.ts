@@ -8,7 +8,7 @@ import type { PlanSettings } from '../plan/settings.ts'
 import type { Clock } from '../primitives/clock.ts'
 import { poll } from '../primitives/retry.ts'
 import type { Place } from '../runs/edge-availability.ts'
-import { type Begun, begin } from '../runs/engine/begin.ts'
+import type { Carried } from '../runs/engine/begin.ts'
 import { problemOf, type RunResult } from '../runs/engine/ending.ts'
 import type { Runs } from '../runs/engine/runs.ts'
 import type { Store, StoreSession } from '../store/ports/store.ts'
@@ -26,7 +26,6 @@ export interface StarterParts {
   readonly assertEquipped: (zone: string) => void
   /** Where a run can be executed now: here, or by another instance. A problem: nowhere. */
   readonly place: () => Promise<Place | Problem>
-  readonly instance: string
   readonly clock: Clock
 }
 
@@ -81,7 +80,7 @@ export class RunStarter {
   }
 
   /** A converge holds a host only while its edge reloads. Callers wait for that instead of being refused. */
-  async afterConverge(host: string, beginOnce: () => Promise<Begun>): Promise<Begun> {
+  async afterConverge(host: string, beginOnce: () => Promise<Carried>): Promise<Carried> {
     const attempt = async () =>
       beginOnce().catch(async (fault: unknown) => {
         const isHeld = fault instanceof Problem && fault.code === 'plan_busy' && (await this.#isConverged(host))
@@ -114,15 +113,12 @@ export class RunStarter {
     origin: Origin,
     session: StoreSession,
     { task, place = 'here' }: { readonly task?: RunTask | undefined; readonly place?: Place } = {},
-  ): Promise<Begun> {
-    const { instance, runs, clock } = this.#parts
-    const handsOver = place === 'elsewhere'
-    const beginning = { action, plan, origin, instance, handsOver, leaseMs: runs.leaseMs, at: clock.now() }
-    return begin({ ...beginning, ...(task && { task }) }, session)
+  ): Promise<Carried> {
+    return this.#parts.runs.begin({ action, plan, task, origin, handsOver: place === 'elsewhere' }, session)
   }
 
-  start(plan: Plan, begun: Begun): Started {
-    return { plan, result: this.#parts.runs.start({ plan, ...begun }) }
+  start(plan: Plan, begun: Carried): Started {
+    return { plan, result: this.#parts.runs.start(begun) }
   }
 }
 

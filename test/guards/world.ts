@@ -35,7 +35,7 @@ export const WORLD_GUARDS: readonly Guard[] = [
   {
     name: 'a run that a restore has blocked is not undone by its old journal',
     file: 'src/runs/engine/resolve.ts',
-    from: '    if (isLeftOpen(old)) return anew(await renewAgain(blocked, taskIn(old), session), taken, session)\n',
+    from: '    if (isLeftOpen(old)) return runs.begin({ ...beginning, task: await renewAgain(blocked, task, session) }, session)\n',
     to: '',
     breaks: 'A resolve would undo the part of the run that the backup knows, and leave a name without its entry.',
     test: WORLD_TEST,

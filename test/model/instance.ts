@@ -4,11 +4,11 @@ import type { CapabilityAction } from '../../src/model/capability.ts'
 import { Problem } from '../../src/model/errors.ts'
 import { hostLease, type LeaseGuard } from '../../src/model/run.ts'
 import type { PlanSettings } from '../../src/plan/settings.ts'
-import { begin } from '../../src/runs/engine/begin.ts'
+import type { Carried } from '../../src/runs/engine/begin.ts'
 import type { RunResult } from '../../src/runs/engine/ending.ts'
 import { recover } from '../../src/runs/engine/recover.ts'
 import { resolve } from '../../src/runs/engine/resolve.ts'
-import { type Carried, Runs } from '../../src/runs/engine/runs.ts'
+import { Runs } from '../../src/runs/engine/runs.ts'
 import type { Step } from '../../src/runs/engine/step.ts'
 import { createLog } from '../../src/runtime/log.ts'
 import type { Exposure } from '../../src/store/ports/exposures.ts'
@@ -128,7 +128,7 @@ export class Instance {
 
   /** Begins a renewal of all hosts that are exposed, as the service does for the hosts of one certificate. */
   async #renew(asked: Asked): Promise<{ readonly result: Promise<RunResult> }> {
-    const { store, instance, runs } = this.#engine
+    const { store, runs } = this.#engine
     const plan = await this.#plans(asked.otherDigest).find(asked.planId)
     const others = Object.values(this.#cluster.hosts).filter((host) => host !== plan.host)
     const exposures = await Promise.all(others.map((host) => store.findExposure(host)))
@@ -138,10 +138,9 @@ export class Instance {
       const credentials = { ...NO_CREDENTIALS, capability }
       const right = await ADMISSION.prove('renew', plan, { ...CALLER, address }, credentials, session, this.#now())
       const origin = { actor: address, network: CALLER.network, right }
-      const run = { action: 'renew', plan, members, origin, instance, leaseMs: runs.leaseMs, at: this.#now() } as const
-      return begin(run, session)
+      return runs.begin({ action: 'renew', plan, members, origin }, session)
     })
-    return { result: runs.start({ plan, ...begun }) }
+    return { result: runs.start(begun) }
   }
 
   #composeRuns(): Runs {
@@ -208,7 +207,6 @@ export class Instance {
       reportCertificate: () => undefined,
       assertEquipped: () => undefined,
       place: async () => 'here',
-      instance: this.process.instance,
       clock: this.#clock,
     })
   }

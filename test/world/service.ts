@@ -139,7 +139,7 @@ export class Service {
     this.#stepsToRepair = (plan) => stepsOfRepair(parts, plan)
     this.#converge = composeConverge(parts, { ...common, runs })
     this.#exposer = new Exposer({
-      ...{ settings: SETTINGS, plans, store, trail, admission: ADMISSION, runs, instance, clock, renewals: undefined },
+      ...{ settings: SETTINGS, plans, store, trail, admission: ADMISSION, runs, clock, renewals: undefined },
       assertAdopting: () => undefined,
       publish: (_host, commit) => commit(),
       stepsToRepair: this.#stepsToRepair,

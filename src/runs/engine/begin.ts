@@ -17,10 +17,12 @@ import type { Lease, LeaseStore } from '../../store/ports/leases.ts'
 import type { PlanStore } from '../../store/ports/plans.ts'
 import type { RunStore } from '../../store/ports/runs.ts'
 
-export interface Begun {
+/** A run that has begun, to be executed under its leases. */
+export interface Carried {
+  readonly plan: Plan
   readonly run: Run
   /**
-   * The leases of all hosts that the run changes, that of its own host first. Only this one is renewed while the run works. The others
+   * The leases of all hosts that the run changes, that of its own host first. Only the first is renewed while the run works. The others
    * gave the run its fences; when they have run out, the claims of the run keep others away, and the edges refuse lower fences.
    */
   readonly leases: readonly Lease[]
@@ -30,15 +32,21 @@ export interface Begun {
 export interface Beginning {
   readonly action: RunAction
   readonly plan: Plan
-  readonly task?: RunTask
+  readonly task?: RunTask | undefined
   /** Further exposures that a renewal or a converge changes. Those that another run changes at this moment are left out. */
   readonly members?: readonly Pick<Exposure, 'host' | 'planId'>[]
   /** Hosts without an exposure that a converge takes off an edge. Those of another run are left out. */
   readonly orphans?: readonly string[]
+  /** The blocked run whose claims pass to this one, whatever the state of the plan is. */
+  readonly takesOver?: Run
   readonly origin: Origin
-  readonly instance: string
   /** The run is for an instance that reaches the edge: it begins without a holder, and its leases are free. */
   readonly handsOver?: boolean
+}
+
+/** Who begins the run, and when. */
+interface Beginner {
+  readonly instance: string
   readonly leaseMs: number
   readonly at: number
 }
@@ -59,24 +67,56 @@ const UNDER_WAY: Partial<Record<RunAction, PlanState>> = { apply: 'applying', up
 export type BeginSession = PlanStore & RunStore & ExposureStore & LeaseStore
 
 /**
- * The first transaction of a run, after the caller's right was checked: moves the plan, takes the host's lease, claims the
+ * The first transaction of every run, after the caller's right was checked: moves the plan, takes the host's lease, claims the
  * exposure, writes the intent.
  */
-export async function begin(beginning: Beginning, session: BeginSession): Promise<Begun> {
-  const { action, plan, handsOver = false, origin, leaseMs, at } = beginning
+export async function begin(beginning: Beginning & Beginner, session: BeginSession): Promise<Carried> {
+  const { action, plan, takesOver, handsOver = false, origin, at } = beginning
   const holder = handsOver ? NOBODY : beginning.instance
   const task: RunTask = { ...beginning.task, ...(handsOver && { handedOver: true }) }
   const { planId, host } = plan
-  await assertState(action, plan, session)
+  if (!takesOver) await assertState(action, plan, session)
   const runId = newRunId()
-  const { members = [], orphans = [] } = beginning
-  const wanted = [host, ...members.map((member) => member.host), ...orphans]
-  const taken = await session.takeLeases(wanted.map(hostLease), runHolder(holder, runId), at, leaseMs)
-  const byHost = new Map(taken.map((lease) => [hostOfLease(lease.name), lease]))
+  const byHost = await takeHosts(beginning, runHolder(holder, runId), session)
   const lease = byHost.get(host)
   if (!lease) throw await busyHost(host, session, at)
   const { fence } = lease
   const run: Run = { runId, planId, host, action, state: 'running', holder, fence, ...origin, startedAt: at }
+  if (takesOver) await session.passClaims(takesOver.runId, runId)
+  else await claimAll(beginning, run, byHost, session)
+  const leases = [lease, ...[...byHost.values()].filter((further) => further !== lease)]
+  await session.insertRun(run)
+  await session.appendJournal({ runId, at, step: 'run', mark: 'intent', image: task }, fence)
+  if (!handsOver) return { plan, run, leases, task }
+  // Its claims keep other runs away until an instance takes it up.
+  await session.releaseLeases(leases)
+  return { plan, run, leases: [], task }
+}
+
+/** Takes the leases of all hosts of the run. Those of further hosts may be missing, but a run that takes over another needs them all. */
+async function takeHosts(
+  { plan, members = [], orphans = [], takesOver, leaseMs, at }: Beginning & Beginner,
+  holder: string,
+  session: BeginSession,
+): Promise<Map<string, Lease>> {
+  const changed = takesOver ? await session.exposuresOf(takesOver.runId) : members
+  const hosts = [...new Set([plan.host, ...changed.map(({ host }) => host), ...orphans])]
+  const taken = await session.takeLeases(hosts.map(hostLease), holder, at, leaseMs)
+  const byHost = new Map(taken.map((lease) => [hostOfLease(lease.name), lease]))
+  const busyOne = takesOver && hosts.find((host) => !byHost.has(host))
+  if (busyOne !== undefined) throw await busyHost(busyOne, session, at)
+  return byHost
+}
+
+/** Claims the exposures of the run. Releases the leases of further hosts that it cannot claim, and takes them out of `byHost`. */
+async function claimAll(
+  { plan, members = [], orphans = [], at }: Beginning & Beginner,
+  run: Run,
+  byHost: Map<string, Lease>,
+  session: BeginSession,
+): Promise<void> {
+  const { host, runId } = run
+  const lease = byHost.get(host)
   await claimHost(plan, run, session, at)
   const free = members.flatMap(({ host: member, planId: holds }) => {
     const further = member === host ? undefined : byHost.get(member)
@@ -93,16 +133,9 @@ export async function begin(beginning: Beginning, session: BeginSession): Promis
     byHost.delete(orphan)
     await session.releaseLeases([further])
   }
-  const leases = [lease, ...[...byHost.values()].filter((further) => further !== lease)]
-  await session.insertRun(run)
-  await session.appendJournal({ runId, at, step: 'run', mark: 'intent', image: task }, fence)
-  if (!handsOver) return { run, leases, task }
-  // Its claims keep other runs away until an instance takes it up.
-  await session.releaseLeases(leases)
-  return { run, leases: [], task }
 }
 
-export const newRunId = (): string => `run_${randomBytes(13).toString('hex')}`
+const newRunId = (): string => `run_${randomBytes(13).toString('hex')}`
 
 /** Refuses an action on a plan that is not in the right state for it. */
 export async function assertState(action: RunAction, plan: Plan, session: PlanStore & RunStore): Promise<void> {
@@ -148,7 +181,7 @@ async function claimed(host: string, session: ExposureStore & RunStore): Promise
 }
 
 /** The refusal while another run holds the lease of a host. */
-export async function busyHost(host: string, session: LeaseStore & RunStore, at: number): Promise<Problem> {
+async function busyHost(host: string, session: LeaseStore & RunStore, at: number): Promise<Problem> {
   const lease = await session.findLease(hostLease(host), at)
   return busy(host, lease && (await session.findRun(runOfHolder(lease.holder))))
 }

@@ -1,28 +1,13 @@
 import { Problem } from '../../model/errors.ts'
 import type { Plan } from '../../model/exposure.ts'
-import {
-  BY_CONSOLE,
-  hostLease,
-  isLeftOpen,
-  type JournalEntry,
-  type Run,
-  type RunAction,
-  type RunTask,
-  runHolder,
-  type StepName,
-} from '../../model/run.ts'
-import type { Clock } from '../../primitives/clock.ts'
-import type { Lease } from '../../store/ports/leases.ts'
+import { BY_CONSOLE, isLeftOpen, type JournalEntry, type Run, type RunTask, type StepName } from '../../model/run.ts'
 import type { Store, StoreSession } from '../../store/ports/store.ts'
-import { busyHost, newRunId } from './begin.ts'
 import type { RunResult } from './ending.ts'
-import { type Carried, type Runs, taskIn } from './runs.ts'
+import { type Runs, taskIn } from './runs.ts'
 
 export interface ResolveParts {
   readonly store: Store
   readonly runs: Runs
-  readonly instance: string
-  readonly clock: Clock
   /** The steps that a repair of a plan has now. */
   readonly stepsToRepair: (plan: Plan) => Promise<readonly StepName[]>
 }
@@ -54,15 +39,19 @@ async function finishRollback(planId: string, parts: ResolveParts): Promise<RunR
   const { store, runs } = parts
   // Everything is read in the transaction that begins the run: another process may resolve the same plan at this moment.
   const begun = await store.transaction(async (session) => {
-    const { blocked, ...taken } = await takeOver(planId, undefined, parts, session)
+    const blocked = await blockedRun(session, planId)
     const old = await session.readJournal(blocked.runId, 0)
-    if (isLeftOpen(old)) return anew(await renewAgain(blocked, taskIn(old), session), taken, session)
+    // No instance waits for the end of this run.
+    const { handedOver: _, ...task } = taskIn(old)
+    const plan = await planOf(planId, session)
+    const beginning = { action: blocked.action, plan, takesOver: blocked, origin: BY_CONSOLE }
+    if (isLeftOpen(old)) return runs.begin({ ...beginning, task: await renewAgain(blocked, task, session) }, session)
+    const taken = await runs.begin({ ...beginning, task }, session)
     // The new run's journal takes over the old entries: after a crash it is all that recovery reads.
     const { runId, fence } = taken.run
-    const entries: JournalEntry[] = []
-    for (const entry of old.filter(({ step, mark }) => step !== 'run' || mark === 'intent'))
-      entries.push(await session.appendJournal({ ...entry, runId }, fence))
-    return { ...taken, entries, task: taskIn(entries) }
+    for (const entry of old.filter(({ step }) => step !== 'run'))
+      await session.appendJournal({ ...entry, runId }, fence)
+    return { ...taken, entries: await session.readJournal(runId, 0) }
   })
   return 'entries' in begun ? runs.resume({ ...begun, patient: false }) : runs.start(begun)
 }
@@ -94,12 +83,16 @@ async function decide(planId: string, by: Decision, parts: ResolveParts): Promis
   const served = by === 'accept' ? undefined : await servedBefore(blocked, by, store)
   const steps = by === 'repair' && served ? await parts.stepsToRepair(served) : undefined
   const begun = await store.transaction(async (session) => {
-    const { blocked: still, ...taken } = await takeOver(planId, by, parts, session)
+    const still = await blockedRun(session, planId)
+    const exposed = by === 'accept' ? undefined : await session.findExposure(still.host)
+    const plan = await planOf(exposed?.planId ?? planId, session)
+    const task = { resolves: still.runId, ...(steps && { steps, overwrite: true }) }
+    const taken = await runs.begin({ action: by, plan, task, takesOver: still, origin: BY_CONSOLE }, session)
     if (still.action === 'renew' && taken.leases.length > 1)
       throw new Problem('plan_busy', `The blocked renewal of ${still.host} has changed other hosts, too.`, {
         nextAction: `Finish it with drawbridge resolve ${planId} --config FILE on the server.`,
       })
-    return anew({ resolves: still.runId, ...(steps && { steps, overwrite: true }) }, taken, session)
+    return taken
   })
   return runs.start(begun)
 }
@@ -111,61 +104,17 @@ async function servedBefore({ host, planId, runId }: Run, by: Decision, store: S
       nextAction: `Finish it with drawbridge resolve ${planId} --config FILE on the server.`,
     })
   const exposure = await store.findExposure(host)
-  const plan = await store.findPlan(exposure?.planId ?? planId)
-  if (!plan) throw new Problem('plan_not_found', 'No plan has this id.')
+  const plan = await planOf(exposure?.planId ?? planId, store)
   if (by === 'remove' || exposure?.receipt) return plan
   throw new Problem('plan_busy', `${host} was not served before the run, so there is nothing to repair.`, {
     nextAction: `Run drawbridge resolve ${planId} --config FILE with --remove or --accept.`,
   })
 }
 
-async function anew(task: RunTask, taken: Omit<Taken, 'blocked'>, session: StoreSession): Promise<Carried> {
-  const { runId, fence, startedAt: at } = taken.run
-  await session.appendJournal({ runId, at, step: 'run', mark: 'intent', image: task }, fence)
-  return { ...taken, task }
-}
-
-interface Taken {
-  readonly blocked: Run
-  readonly plan: Plan
-  readonly run: Run
-  readonly leases: readonly Lease[]
-}
-
-/** Begins a run that takes over the claims of a blocked one. `action`: undefined for the same as before. */
-async function takeOver(
-  planId: string,
-  action: RunAction | undefined,
-  { runs, instance, clock }: ResolveParts,
-  session: StoreSession,
-): Promise<Taken> {
-  const blocked = await blockedRun(session, planId)
-  const exposed = action === 'repair' || action === 'remove' ? await session.findExposure(blocked.host) : undefined
-  const plan = await session.findPlan(exposed?.planId ?? planId)
+async function planOf(planId: string, store: Pick<StoreSession, 'findPlan'>): Promise<Plan> {
+  const plan = await store.findPlan(planId)
   if (!plan) throw new Problem('plan_not_found', 'No plan has this id.')
-  const runId = newRunId()
-  const claims = await session.exposuresOf(blocked.runId)
-  const hosts = [...new Set([plan.host, ...claims.map((claim) => claim.host)])]
-  const taken = await session.takeLeases(hosts.map(hostLease), runHolder(instance, runId), clock.now(), runs.leaseMs)
-  const byName = new Map(taken.map((lease) => [lease.name, lease]))
-  const busy = hosts.find((host) => !byName.has(hostLease(host)))
-  if (busy !== undefined) throw await busyHost(busy, session, clock.now())
-  const leases = hosts.flatMap((host) => byName.get(hostLease(host)) ?? [])
-  await session.passClaims(blocked.runId, runId)
-  const { finishedAt: _end, ...same } = blocked
-  const run: Run = {
-    ...same,
-    runId,
-    planId: plan.planId,
-    action: action ?? blocked.action,
-    state: 'running',
-    holder: instance,
-    fence: leases[0]?.fence ?? 0,
-    ...BY_CONSOLE,
-    startedAt: clock.now(),
-  }
-  await session.insertRun(run)
-  return { blocked, plan, run, leases }
+  return plan
 }
 
 /** The blocked run of a plan: the one that has claimed its exposure. Runs of earlier versions have no claims. */

@@ -1,7 +1,6 @@
 import type { AuditTrail } from '../../audit/trail.ts'
 import { isFenced } from '../../edge/contract.ts'
 import type { Problem } from '../../model/errors.ts'
-import type { Plan } from '../../model/exposure.ts'
 import {
   hostLease,
   hostOfLease,
@@ -16,6 +15,7 @@ import type { Log } from '../../runtime/log.ts'
 import type { Lease } from '../../store/ports/leases.ts'
 import { StaleFence } from '../../store/ports/runs.ts'
 import type { Store } from '../../store/ports/store.ts'
+import { type Beginning, type BeginSession, begin, type Carried } from './begin.ts'
 import { bookExposures, bookResolved } from './booking.ts'
 import type { CrashPoint } from './crash-points.ts'
 import {
@@ -68,14 +68,7 @@ type Work = (under: {
 /** Called with each journal entry of a run after it is durable. */
 export type RunListener = (entry: JournalEntry, run: Run) => void
 
-/** A run to be executed under its leases. Recovered runs have a journal; `patient`: see Saga. */
-export interface Carried {
-  readonly plan: Plan
-  readonly run: Run
-  readonly leases: readonly Lease[]
-  readonly task: RunTask
-}
-
+/** An interrupted run. `patient`: see Saga. */
 export interface Left extends Carried {
   readonly entries: readonly JournalEntry[]
   readonly patient: boolean
@@ -114,6 +107,12 @@ export class Runs {
     this.#parts = parts
     this.#ends = new RunEnds(parts.store, parts.clock)
     this.leaseMs = parts.leaseMs
+  }
+
+  /** Begins a run in the caller's transaction. When that is committed, the caller starts the run. */
+  begin(beginning: Beginning, session: BeginSession): Promise<Carried> {
+    const { instance, leaseMs, clock } = this.#parts
+    return begin({ ...beginning, instance, leaseMs, at: clock.now() }, session)
   }
 
   /** Executes a run whose first transaction (`begin`) is committed, or waits until the instance that takes it up has. */

@@ -13,7 +13,7 @@ import { stepsToApply, stepsToRepair } from '../../plan/steps.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import type { Exposure, ExposureStore } from '../../store/ports/exposures.ts'
 import type { PlanStore } from '../../store/ports/plans.ts'
-import type { Carried } from '../engine/runs.ts'
+import type { Carried } from '../engine/begin.ts'
 
 /** What a run changes, and its steps in order. */
 export type RunSubject = HostSubject | CertificateSubject | EdgeSubject

@@ -94,9 +94,7 @@ const renewal = (plans: readonly Plan[], name: string) => {
   const [plan] = plans
   if (!plan) throw new Error('There is no plan.')
   const beginning = { action: 'renew', plan, members: plans.slice(1), origin: BY_SCHEDULE, instance: name } as const
-  return store
-    .transaction((session) => begin({ ...beginning, leaseMs: LEASE_MS, at: systemClock.now() }, session))
-    .then((begun) => ({ plan, ...begun }))
+  return store.transaction((session) => begin({ ...beginning, leaseMs: LEASE_MS, at: systemClock.now() }, session))
 }
 
 test('a run over many hosts renews one lease; the others run out, and its claims still keep everybody away', async () => {

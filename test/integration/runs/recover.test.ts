@@ -338,7 +338,7 @@ async function handedOver(): Promise<{ run: Run; result: Promise<RunResult> }> {
   const origin = { actor: '127.0.0.1', network: 'internal', right: 'capability' } as const
   const beginning = { action: 'remove', plan, origin, instance: 'blind', handsOver: true, leaseMs: LEASE_MS } as const
   const begun = await store.transaction((session) => begin({ ...beginning, at: now }, session))
-  return { run: begun.run, result: instance('blind', new Map()).runs.start({ plan, ...begun }) }
+  return { run: begun.run, result: instance('blind', new Map()).runs.start(begun) }
 }
 
 const seeing = (name: string, worlds: ReadonlyMap<string, FakeWorld>, sees: boolean) => ({
