@@ -179,7 +179,7 @@ export class Metrics {
     })
     new Gauge({
       name: 'drawbridge_edge_out_of_step_hosts',
-      help: 'Hosts that an edge has not as the store says, by server and kind.',
+      help: 'Hosts out of sync with the store, by server and kind.',
       labelNames: ['server', 'kind'],
       registers,
       collect() {

@@ -171,7 +171,7 @@ export interface EdgeStanding extends ComparedEdge {
   readonly outOfStep?: OutOfStep | undefined
 }
 
-/** How many hosts the edge has not as the store says. */
+/** How many hosts are out of sync with the store. */
 export const hostsOutOfStep = ({ behind, orphans, doubtful }: ComparedEdge): number =>
   behind.length + orphans.length + doubtful.length
 

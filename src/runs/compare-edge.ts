@@ -48,7 +48,7 @@ export class EdgeComparison {
     return exposures
   }
 
-  /** The Primary is behind where it lost or never had an entry before the store was restored. What else is missing there is drift. */
+  /** The Primary is behind where it has no entry since before the store was restored. Every other missing entry is drift. */
   async primary(edge: Edge, exposures: ReadonlyMap<string, Exposure>): Promise<ComparedEdge> {
     const epoch = await this.#store.epoch()
     // An edge remembers every host that a run has changed: what this store wrote and is missing now is drift.
@@ -173,12 +173,12 @@ async function fencesOn(edge: Edge, hosts: readonly string[]): Promise<readonly 
 const isHigher = (one: HostFence, other: HostFence): boolean =>
   one.epoch > other.epoch || (one.epoch === other.epoch && one.number > other.number)
 
-/** Whether the Secondary has not what was applied. What somebody edited there is drift, and left; only its certificate is replaced. */
+/** Whether the Secondary is behind. An entry that somebody edited there is drift and stays; only its certificate is replaced. */
 function isBehindOnSecondary({ planId, receipt }: Exposure, listed: ListedHost | undefined): boolean {
   if (!receipt) return false
   const { certificate } = receipt
   const id = certificate ? certificateId(certificate.fingerprint) : null
-  // Nobody can give the edge a pair that only other edges have. It gets the host with the next certificate.
+  // The pair exists only on other edges, so this edge cannot get it. It gets the host with the next certificate.
   if (certificate?.pairOnEdge && listed?.entry?.certificate !== id) return false
   if (!listed) return true
   const { entry, drift } = listed

@@ -35,15 +35,15 @@ const TEST_MS = 60_000
 /** The command with which a person confirms a removal that was refused. */
 export const CONFIRM_REMOVAL = 'drawbridge edge converge --confirm-removal'
 
-/** What a look did on one edge: the hosts that it wrote or took off, and why the edge is out of step, if it is. */
+/** What a reconcile did on one edge: the hosts that it wrote or took off, and why the edge is out of sync, if it is. */
 export interface Converged {
   readonly server: string
   readonly hosts: readonly string[]
   readonly outOfStep: string | undefined
 }
 
-/** What a run of converge shall do. */
-interface Work {
+/** What a run of converge has to do. */
+interface SyncTask {
   readonly members: readonly Exposure[]
   /** Hosts that it takes off the edge, and the plans of their entries. */
   readonly removes: readonly string[]
@@ -52,15 +52,15 @@ interface Work {
 }
 
 /**
- * Compares every edge with the store and closes what is ours and differs, in one run for each edge. The Secondary gets what it
- * missed while it was away. On the Primary only what this version writes otherwise is written again, and entries of plans that
- * have ended are shown: what somebody else changed there is drift, which a repair or an accept decides.
+ * Compares every edge with the store and brings hosts that are out of sync back in sync, by runs. The Secondary gets what it missed
+ * while it was away. The Primary gets only entries that are missing since before the store was restored. What somebody else changed on the
+ * Primary is drift: a repair or an accept settles it.
  */
 export class Converge {
   readonly #parts: ConvergeParts
   readonly #comparison: EdgeComparison
   readonly #told = new Map<string, string>()
-  /** The state of store and edges at the last look, if everything was in step. While it is the same, there is nothing to compare. */
+  /** The state of store and edges when everything was last in sync. While it is the same, there is nothing to compare. */
   #inStepAt: string | undefined
   #testedAt = Number.NEGATIVE_INFINITY
 
@@ -69,7 +69,7 @@ export class Converge {
     this.#comparison = new EdgeComparison(parts.store, parts.clock)
   }
 
-  /** The Secondary takes no change now. It shall be in step soon after it is back, so that it is looked at often. */
+  /** The Secondary takes no change now. It is checked often, so that it is in sync soon after it is back. */
   get isAway(): boolean {
     const { secondary, standings } = this.#parts
     return secondary !== undefined && standings.unfit(secondary.server) !== undefined
@@ -98,8 +98,8 @@ export class Converge {
     if (shortfall) throw new Fault(`Edge ${compared.server} was not brought into step: ${shortfall.sentence}`)
   }
 
-  /** One look at every edge. Never call it twice at the same time. */
-  async look(): Promise<readonly Converged[]> {
+  /** Reconciles every edge with the store. Never call it twice at the same time. */
+  async reconcile(): Promise<readonly Converged[]> {
     const { primary, secondary, store, standings } = this.#parts
     const edges = [primary, secondary].flatMap((edge) => edge ?? [])
     const unfit = secondary && (await this.#unfitness(secondary))
@@ -116,18 +116,18 @@ export class Converge {
     ])
     const isInStep = () => !unfit && standings.all.every(({ outOfStep }) => outOfStep === undefined)
     if (state === this.#inStepAt && isInStep()) return edges.map(({ server }) => nothingDone(server))
-    const exposures = await this.#reconciled(edges)
+    const exposures = await this.#confirmUnchanged(edges)
     const compared = primary && (await this.#comparison.primary(primary, exposures))
-    const first = primary && compared && (await this.#lookAt(primary, compared, exposures))
+    const first = primary && compared && (await this.#syncEdge(primary, compared, exposures))
     if (compared && first?.outOfStep === undefined) this.#tellWaiting(compared, exposures)
-    const second = secondary && (await this.#lookAtSecondary(secondary, exposures, unfit))
-    // The next look compares everything once more if this one has changed an edge.
+    const second = secondary && (await this.#syncSecondary(secondary, exposures, unfit))
+    // If this reconcile has changed an edge, the next one compares everything once more.
     this.#inStepAt = isInStep() ? state : undefined
     return [first, second].filter((converged) => converged !== undefined)
   }
 
   /** After a restore: hosts that no run has changed since the backup are confirmed, as soon as all edges can be read. */
-  async #reconciled(edges: readonly Edge[]): Promise<Map<string, Exposure>> {
+  async #confirmUnchanged(edges: readonly Edge[]): Promise<Map<string, Exposure>> {
     const exposures = await this.#comparison.exposures()
     const confirmed = edges.length === 0 ? [] : await this.#comparison.unchanged(edges, exposures).catch(() => [])
     if (confirmed.length === 0) return exposures
@@ -143,18 +143,18 @@ export class Converge {
     return waiting
   }
 
-  async #lookAtSecondary(
+  async #syncSecondary(
     edge: Edge,
     exposures: ReadonlyMap<string, Exposure>,
     unfit: Shortfall | undefined,
   ): Promise<Converged> {
     try {
       const compared = await this.#comparison.secondary(edge, exposures, this.#parts.primary)
-      if (!unfit) return await this.#lookAt(edge, compared, exposures)
+      if (!unfit) return await this.#syncEdge(edge, compared, exposures)
       this.#tell(compared, unfit)
       return nothingDone(edge.server, unfit)
     } catch (error) {
-      // It cannot even be read: what was known of it stays.
+      // The edge cannot be read. Keep what is known of it.
       const { server } = edge
       const known = this.#parts.standings.of(server) ?? NOTHING_KNOWN
       const shortfall = unfit ?? shortfallOf(error)
@@ -163,7 +163,7 @@ export class Converge {
     }
   }
 
-  async #lookAt(edge: Edge, compared: ComparedEdge, exposures: ReadonlyMap<string, Exposure>): Promise<Converged> {
+  async #syncEdge(edge: Edge, compared: ComparedEdge, exposures: ReadonlyMap<string, Exposure>): Promise<Converged> {
     const { behind, orphans, doubtful, entries } = compared
     const limit = Math.max(REMOVED_AT_ONCE, entries * REMOVED_PART)
     const isTooMuch = doubtful.length > limit
@@ -186,7 +186,7 @@ export class Converge {
     }
   }
 
-  /** Why the Secondary takes no change now. Looks closer where that was so before, and once in a while. */
+  /** Why the Secondary takes no change now. Tests its configuration if it took no change before, and once in a while. */
   async #unfitness(edge: Edge): Promise<Shortfall | undefined> {
     const { standings, clock } = this.#parts
     const known = standings.unfit(edge.server)
@@ -205,23 +205,23 @@ export class Converge {
   }
 
   /** In several runs, so that no message to the edge grows with the number of hosts. Ends with the first that fails. */
-  async #closeAll(edge: Edge, { members, removes, ...work }: Work): Promise<Shortfall | undefined> {
+  async #closeAll(edge: Edge, { members, removes, ...task }: SyncTask): Promise<Shortfall | undefined> {
     const { mostHosts = MOST_HOSTS } = this.#parts
     for (let from = 0; from < Math.max(members.length, removes.length); from += mostHosts) {
       const part = <T>(all: readonly T[]) => all.slice(from, from + mostHosts)
-      const failed = await this.#close(edge, { ...work, members: part(members), removes: part(removes) })
+      const failed = await this.#close(edge, { ...task, members: part(members), removes: part(removes) })
       if (failed) return failed
     }
     return undefined
   }
 
   /** Begins the run and waits for it. Resolves with the reason if the edge is not in step after it. */
-  async #close(edge: Edge, work: Work): Promise<Shortfall | undefined> {
+  async #close(edge: Edge, task: SyncTask): Promise<Shortfall | undefined> {
     try {
       await edge.assertValid()
       await assertAnswers(edge, this.#parts.placeOf(edge.server))
-      const lead = await this.#leadOf(work)
-      if (lead) await this.#run(edge, lead, work)
+      const lead = await this.#leadOf(task)
+      if (lead) await this.#run(edge, lead, task)
       return undefined
     } catch (error) {
       const isBusy = error instanceof Problem && error.code === 'plan_busy'
@@ -230,7 +230,7 @@ export class Converge {
   }
 
   /** Rejects if the run does not succeed. */
-  async #run(edge: Edge, lead: Plan, { members, removes, plans, origin }: Work): Promise<void> {
+  async #run(edge: Edge, lead: Plan, { members, removes, plans, origin }: SyncTask): Promise<void> {
     const { store, runs } = this.#parts
     const task = { edge: edge.server, removes, removedPlans: plans }
     const further = members.filter(({ host }) => host !== lead.host)
@@ -241,8 +241,8 @@ export class Converge {
     if (outcome.kind !== 'succeeded') throw outcome.fault
   }
 
-  /** The plan under which the run is kept in the books: that of an exposure or, if there is none, of an entry that goes. */
-  async #leadOf({ members: [first], removes: [gone = ''], plans }: Work): Promise<Plan | undefined> {
+  /** The plan under which the store keeps the run: that of an exposure or, if there is none, of an entry that is taken off. */
+  async #leadOf({ members: [first], removes: [gone = ''], plans }: SyncTask): Promise<Plan | undefined> {
     const planId = first?.planId ?? plans[gone]
     return planId === undefined ? undefined : this.#parts.store.findPlan(planId)
   }
@@ -253,7 +253,7 @@ export class Converge {
     if (waiting.length > 0) this.#tell({ ...compared, behind: [] }, restored(waiting))
   }
 
-  /** Says once what the edge lacks, and once that it is in step again. */
+  /** Logs once that the edge is out of sync, and once that it is in sync again. */
   #tell(compared: ComparedEdge, shortfall?: Shortfall): void {
     const { log, standings } = this.#parts
     const { server, behind, orphans, doubtful, unknown } = compared

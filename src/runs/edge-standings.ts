@@ -82,7 +82,7 @@ export class EdgeStandings {
   /** Notes that an edge has not made a change of a host. */
   note(server: string, host: string, shortfall: Shortfall): void {
     const { behind, ...known } = this.of(server) ?? NOTHING_KNOWN
-    // A run that was late says less than what is known already.
+    // Keep a known cause: that a run was late says less.
     const former = known.outOfStep
     const isKnown = former !== undefined && isUnfit(former) && !isUnfit({ ...shortfall })
     this.report(

@@ -103,7 +103,7 @@ export class Expiry {
 
   async #end(planId: string): Promise<Ended> {
     const started = await this.#parts.exposer.expire(planId).catch((fault: unknown) => {
-      // Another instance was faster, or a caller removes it. If the exposure stays, the next look finds it again.
+      // Another instance was faster, or a caller removes it. If the exposure stays, the next call finds it again.
       if (fault instanceof Problem && TAKEN.includes(fault.code)) return undefined
       throw fault
     })

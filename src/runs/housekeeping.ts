@@ -53,19 +53,21 @@ export function housekeeping(parts: HousekeepingParts) {
     (await availability.hasPrimary()) ? work() : 'no_edge'
   const onDuty = async <T>(name: DutyName, work: () => Promise<T>): Promise<T | NotDone> =>
     (await duty(name, work)) ?? 'elsewhere'
-  // A request during a run of the same duty gets the next run: the one under way may have looked before something changed.
+  // A request during a run of the same duty gets the next run: the one under way may have read before something changed.
   const duties: Duties = {
     // A run that was committed a moment ago may not be registered in `runs` yet.
     recover: sharedNextRun(() => withEdge(() => recover(parts, clock.now() - JUST_BEGUN_MS))),
     converge: sharedNextRun(() =>
       onDuty('converge', async () => {
-        const looked = await converge.look()
+        const converged = await converge.reconcile()
         await settleRuns({ store, edges: [parts.primary, parts.secondary].flatMap((edge) => edge ?? []) })
-        return looked
+        return converged
       }),
     ),
     expire: sharedNextRun(() => withEdge(() => expiry.removeAllDue())),
-    renew: sharedNextRun(() => withEdge(async () => (renewals ? onDuty('renew', () => renewals.look()) : 'no_edge'))),
+    renew: sharedNextRun(() =>
+      withEdge(async () => (renewals ? onDuty('renew', () => renewals.reconcile()) : 'no_edge')),
+    ),
     marks: sharedNextRun(() =>
       withEdge(() =>
         onDuty('marks', async () => ({ ...(await rewriteMarks(parts)), ...(await removeLateRecords(parts)) })),
@@ -88,10 +90,10 @@ export function housekeeping(parts: HousekeepingParts) {
       await Promise.race([begun, clock.sleep(BEGIN_PATIENCE_MS, { ref: false })])
     },
     recover: duties.recover,
-    /** Callers wait for these runs, so the next look does not wait for this one's runs. */
+    /** Callers wait for these runs, so the next call does not wait for the runs of this one. */
     takeUp: sharedNextRun(() => takeUp({ ...parts, reaches: () => availability.hasPrimary() })),
     prepare: () => preparation.retry(),
-    /** Starts the removals and does not wait for their ends, so that the next look comes in time. */
+    /** Starts the removals and does not wait for their ends, so that the next call comes in time. */
     expire: () => withEdge(() => expiry.removeDue()),
     renew: duties.renew,
     converge: duties.converge,

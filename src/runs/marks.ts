@@ -47,7 +47,7 @@ export async function rewriteMarks({ store, exposer }: MarksParts): Promise<Rema
           () => false,
         ),
       (fault: unknown) => {
-        // Another run changes the host, or it was removed in the meantime. The next look tells.
+        // Another run changes the host, or it was removed in the meantime. The next call tells.
         if (fault instanceof Problem) return false
         throw fault
       },

@@ -33,7 +33,7 @@ interface Choice {
   readonly task: RunTask
 }
 
-/** The hosts that one look gave a new certificate, and the certificates that it could not renew, by their names. */
+/** The hosts that got a new certificate, and the certificates that could not be renewed, by their names. */
 export interface Renewed {
   readonly hosts: readonly string[]
   readonly failed: readonly string[]
@@ -42,15 +42,15 @@ export interface Renewed {
 const AT_ONCE = 4
 
 /**
- * Looks after every certificate in use and begins a run where something is to be done: what is due is renewed, and what is newer
- * in the folders is served. Store, folders and edges say everything; between two looks it remembers only what must not be tried
- * again within a pause.
+ * Checks every certificate in use and begins a run where one is needed: a certificate that is due is renewed, and a newer one in the
+ * folders is served. The state is in the store, the folders and the edges; in memory are only attempts that must not be repeated
+ * within a pause.
  */
 export class Renewals {
   readonly #parts: RenewalParts
   /** By the certificate in use: the better ones that could not be put in its place. */
   readonly #refused = new Map<string, Set<string>>()
-  /** What the look under way has done. There are never two at once. */
+  /** What the reconcile under way has done. There are never two at once. */
   #done = { hosts: [] as string[], failed: new Set<string>() }
   #underWay: Promise<Renewed> | undefined
   #told = ''
@@ -59,15 +59,15 @@ export class Renewals {
     this.#parts = parts
   }
 
-  /** One look at everything, never two at once. A certificate that cannot be renewed yet keeps no other one waiting. */
-  look(): Promise<Renewed> {
-    this.#underWay ??= this.#lookOnce().finally(() => {
+  /** Checks all certificates, never twice at the same time. A certificate that cannot be renewed yet delays no other one. */
+  reconcile(): Promise<Renewed> {
+    this.#underWay ??= this.#reconcileOnce().finally(() => {
       this.#underWay = undefined
     })
     return this.#underWay
   }
 
-  /** Waits for the look that is under way, at most so long. */
+  /** Waits for the reconcile that is under way, at most `limitMs`. */
   async drain(limitMs: number): Promise<void> {
     await Promise.race([this.#underWay, this.#parts.clock.sleep(limitMs, { ref: false })])
   }
@@ -109,7 +109,7 @@ export class Renewals {
     return { plan, result: runs.start(begun) }
   }
 
-  async #lookOnce(): Promise<Renewed> {
+  async #reconcileOnce(): Promise<Renewed> {
     this.#done = { hosts: [], failed: new Set() }
     await this.#tellFindings()
     const hosts = await this.#uses()
@@ -118,14 +118,14 @@ export class Renewals {
     const covering = await this.#covering({ hosts })
     const worker = async () => {
       for (let line = waiting.shift(); line; line = waiting.shift())
-        await this.#lookAfter(line, known.get(line.certificate.fingerprint), covering)
+        await this.#checkOne(line, known.get(line.certificate.fingerprint), covering)
     }
     await Promise.all(Array.from({ length: AT_ONCE }, worker))
     const { hosts: renewed, failed } = this.#done
     return { hosts: renewed, failed: [...failed] }
   }
 
-  /** Once per change, not once per look. */
+  /** Logs a finding once, not at every reconcile. */
   async #tellFindings(): Promise<void> {
     const { inventory, log, clock } = this.#parts
     const findings = await inventory.findings(clock.now())
@@ -151,7 +151,7 @@ export class Renewals {
     return uses
   }
 
-  /** How each renewal goes, by fingerprint. Of certificates that nobody uses any more nothing is kept. */
+  /** The state of each renewal, by fingerprint. Deletes the states of certificates that are not in use any more. */
   async #known(lines: readonly Line[]): Promise<ReadonlyMap<string, Renewal>> {
     const { store } = this.#parts
     const used = new Set(lines.map(({ certificate }) => certificate.fingerprint))
@@ -161,7 +161,7 @@ export class Renewals {
     return new Map(renewals.map((renewal) => [renewal.fingerprint, renewal]))
   }
 
-  async #lookAfter(line: Line, known: Renewal | undefined, covering: Covering): Promise<void> {
+  async #checkOne(line: Line, known: Renewal | undefined, covering: Covering): Promise<void> {
     const { clock, log } = this.#parts
     const { names, fingerprint } = line.certificate
     try {
@@ -178,7 +178,7 @@ export class Renewals {
     }
   }
 
-  /** What is newer goes to the hosts; where nothing is, and the certificate is ours and due, one is ordered. */
+  /** Serves a newer certificate of the folders. If there is none, and the certificate is ours and due, orders one. */
   async #act(line: Line, renewal: Renewal, covering: Covering): Promise<void> {
     const { store, clock } = this.#parts
     const { certificate } = line
@@ -195,7 +195,7 @@ export class Renewals {
       await store.putRenewal({ ...renewal, failures: 0, nextAttemptAt: undefined, reason: undefined })
   }
 
-  /** Hosts for which something better is in the folders are given it. */
+  /** Serves hosts with a better certificate of the folders. Resolves with these hosts. */
   async #place({ certificate, hosts }: Line, covering: Covering): Promise<readonly Use[]> {
     const better = successors(hosts, covering)
     for (const group of better) {
@@ -208,7 +208,7 @@ export class Renewals {
     return better.flatMap((group) => group.hosts)
   }
 
-  /** A pause after a failure is for what failed. What came into the folders since then need not wait for its end. */
+  /** During a pause after a failure: only certificates that have not failed are placed. */
   async #placeUntried(line: Line, covering: Covering): Promise<void> {
     const refused = this.#refused.get(line.certificate.fingerprint)
     await this.#place(line, new Map([...covering].filter(([, { fingerprint }]) => !refused?.has(fingerprint))))
@@ -266,7 +266,7 @@ export class Renewals {
     )
   }
 
-  /** With what its authority says now, where it may be asked again. */
+  /** The renewal with the present advice of its authority, which is asked only when it allows that. */
   async #advised(line: Line, renewal: Renewal): Promise<Renewal> {
     const { advisor, inventory, store, clock } = this.#parts
     if (!line.certificate.ours || (renewal.advice && clock.now() < renewal.advice.askAgainAt)) return renewal
@@ -310,7 +310,7 @@ interface Started {
   readonly result: Promise<RunResult>
 }
 
-/** An authority may refuse an order because of what it is said to replace: after a failure the next one says nothing. */
+/** An authority may refuse an order because of `replaces`, so an order after a failure does not have it. */
 const ordering = (renewal: Pick<Renewal, 'failures' | 'advice'> | undefined): RunTask => ({
   orders: true,
   ...(renewal?.failures === 0 && renewal.advice?.replaces !== undefined && { replaces: renewal.advice.replaces }),

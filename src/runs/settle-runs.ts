@@ -8,8 +8,8 @@ interface SettleParts {
 }
 
 /**
- * Tells each edge which runs of this store have ended for good, so that it need not keep what stood before them. Asked in this order: a run
- * that an edge knows has begun in the store. An edge that does not answer is told later.
+ * Tells each edge which runs of this store have ended for good, so that the edge need not keep what stood before them. The edge is asked
+ * before the store: a run that the edge knows has begun in the store by then. An edge that does not answer is told later.
  */
 export async function settleRuns({ edges, store }: SettleParts): Promise<void> {
   if (edges.length === 0) return

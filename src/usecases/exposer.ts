@@ -149,7 +149,7 @@ export class Exposer {
     return this.#starter.run('repair', planId, caller, credentials, { steps, ...(overwrite && { overwrite }) })
   }
 
-  /** Leaves records and service as they are, and takes the exposure out of the books. */
+  /** Leaves records and service as they are, and stops managing the exposure. */
   accept(planId: string, caller: Caller, credentials: Credentials): Promise<Started> {
     return this.#starter.run('accept', planId, caller, credentials)
   }

@@ -48,13 +48,13 @@ export async function bookExposures(
     case 'renew':
       await bookMembers(ended, leases, session)
       return
-    // It brings an edge into step with the store, which stays as it is.
+    // A converge changes an edge and not the store.
     case 'converge':
       return
     case 'remove':
     case 'accept':
       await session.deleteExposure(host, holder, fence)
-      // The next exposure of this name must not begin in silence.
+      // Unmute, so that a new exposure alerts.
       if (action === 'remove') await session.deleteMute(host)
       if (holder !== planId) await session.movePlan(holder, ['applied'], 'released')
   }

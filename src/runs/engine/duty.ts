@@ -8,7 +8,7 @@ export type Duty = <T>(name: string, work: () => Promise<T>) => Promise<T | unde
 /** For a store with one instance. */
 export const aloneOnDuty: Duty = (_name, work) => work()
 
-/** One instance at a time: what it has done needs no second one, which would only look for the same work. */
+/** One instance at a time: a second one would only look for the same work. */
 export const sharedDuty =
   (store: LeaseStore, instance: string, leaseMs: number, clock: Clock): Duty =>
   async (name, work) => {

@@ -54,12 +54,12 @@ const BLOCKED: Ending = { run: 'blocked', plan: 'blocked', exposure: 'blocked', 
 
 export function endingOf(action: RunAction, { kind }: SagaOutcome, { resolves }: RunTask = {}): Ending {
   if (kind === 'blocked') return BLOCKED
-  // The accept of a blocked plan that was put back leaves it blocked.
+  // A run that was to resolve a blocked plan and was undone leaves the plan blocked.
   if (kind === 'rolled_back' && resolves !== undefined) return { ...ROLLED_BACK, exposure: 'blocked' }
   return ENDINGS[action][kind]
 }
 
-/** The audit action of a run. What callers ask for under a name of its own has that name, and so has what nobody asks for. */
+/** The audit action of a run. An expiry, an adoption, a release and a resolve have names of their own. */
 export function auditActionOf({
   run: { action, actor },
   plan,
@@ -239,6 +239,6 @@ const FAILED: Record<RunAction, ErrorCode> = {
   repair: 'repair_failed',
   accept: 'accept_failed',
   renew: 'renew_failed',
-  // Nobody is told but the log.
+  // No caller waits for a converge: only the log tells it.
   converge: 'internal_error',
 }

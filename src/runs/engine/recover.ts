@@ -17,7 +17,7 @@ interface RecoverParts {
   readonly clock: Clock
 }
 
-/** A run that nobody has taken up for this long is given up: its caller is not served any more by a change. */
+/** A run that no instance has taken up for this long is given up: a change would come too late for its caller. */
 const OPEN_MS = 15_000
 
 /** The hosts of the runs that a recovery has finished, and of those that it could not finish. */

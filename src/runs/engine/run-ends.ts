@@ -17,7 +17,7 @@ interface Waiting {
   readonly reject: (fault: Problem) => void
 }
 
-/** The longer time counts while commits of other instances are told. */
+/** The longer time counts while the store announces the commits of other instances. */
 const POLL_MS = 250
 const TOLD_POLL_MS = 1_000
 /** As long as a caller waits for a run of this instance whose end the store does not take. */
@@ -38,7 +38,7 @@ export class RunEnds {
     this.#clock = clock
     this.#poll = new SharedPoll(
       () => (store.isWatching() ? TOLD_POLL_MS : POLL_MS),
-      () => this.#look(),
+      () => this.#check(),
       clock,
     )
   }
@@ -57,7 +57,7 @@ export class RunEnds {
     })
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     for (const [runId, waiting] of [...this.#waiting]) {
       const result = await this.#resultOf(runId).catch(() => 'lost' as const)
       const now = this.#clock.monotonic()

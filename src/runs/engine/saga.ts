@@ -118,8 +118,8 @@ export class Saga {
   }
 
   /**
-   * Ends a run that an edge refuses before anything was tried, although it holds its lease: what stands there belongs to another store,
-   * which has the same journal or none of it. So nothing is undone.
+   * Ends a run that an edge refuses although the run holds its lease: the host on that edge belongs to another store. Nothing is undone,
+   * because the other store may have the same journal.
    */
   async refusedByEdge(fault: unknown): Promise<SagaOutcome> {
     await this.#parts.confirmHeld()
@@ -127,7 +127,7 @@ export class Saga {
     return { kind: hasBegun ? 'blocked' : 'rolled_back', steps: [], rollback: [], fault }
   }
 
-  /** Undoes every step that may have changed something, newest first. Stops at the first that cannot be undone: earlier steps must stay below it. */
+  /** Undoes every step that may have changed something, newest first. Stops at the first that cannot be undone: it may depend on earlier steps. */
   async backward(): Promise<{ kind: 'rolled_back' | 'blocked'; rollback: StepReport[] }> {
     const rollback: StepReport[] = []
     for (const step of this.#parts.steps.toReversed()) {
@@ -220,12 +220,12 @@ export class Saga {
     await (this.#backByDefault ? tolerating(write) : write())
   }
 
-  /** Throws faults that neither turn a run back nor end it: a lost lease, also one that an edge has told first, an unconfirmed verdict, an overdue step and, with `patient`, a transient fault. */
+  /** Throws faults that neither turn a run back nor end it: a lost lease (also if an edge noticed it first), an unconfirmed verdict, an overdue step and, with `patient`, a transient fault. */
   async #stopOrWait(step: Step, mark: 'intent' | 'undo_intent', fault: unknown): Promise<void> {
     if (FOR_RECOVERY.some((kind) => fault instanceof kind)) throw fault
-    // Under a lease that is ours no run of this store is newer: it was another store, and that does not pass.
+    // While this run holds its lease, no run of this store is newer. So the host belongs to another store, and a retry would not help.
     if (isFenced(fault)) return this.#parts.confirmHeld()
-    // Without the store nothing can be undone under a lock. That says nothing about whether it can be undone: recovery will.
+    // Without the store no lock can be taken, so nothing is undone now. Recovery undoes it.
     if (mark === 'undo_intent' && isByStore(fault)) throw fault
     if (mark === 'undo_intent' && !this.#parts.patient && isAway(fault)) throw new ServerAway(fault)
     if (!this.#parts.patient || !isTransient(fault)) return

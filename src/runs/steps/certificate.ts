@@ -30,14 +30,14 @@ interface Challenge {
   readonly validUntil?: number
 }
 
-/** Reuses the installed certificate, or gets one. Undoing keeps it, out of service: the authority's limits are precious. */
+/** Uses an installed certificate, or orders one. Undo keeps it: CA rate limits. */
 export function certificateStep(parts: CertificateParts): Step<'certificate', readonly Challenge[]> {
   const { issuer, responder, names, holdOrder, guard, replaces } = parts
   const installed = async () => {
     const found = await parts.installed()
     return found && chosen(found, 'installed')
   }
-  // Whoever waited for somebody else's order of the same names finds its certificate in place.
+  // Another run may have ordered the same names while this one waited for the lock.
   const issued = (note: Note<readonly Challenge[]>) =>
     holdOrder(
       names,

@@ -9,9 +9,9 @@ import type { Member } from './subject.ts'
 interface ConvergeParts {
   readonly edge: Edge
   readonly members: readonly Member[]
-  /** The hosts that go, as far as nobody else changes them. Undefined: those of the run that have no exposure. */
+  /** The hosts to take off the edge. Undefined: all hosts of the run that have no exposure. */
   readonly removes: readonly string[] | undefined
-  /** The plans of their entries. Undefined: whatever stands there. */
+  /** The plans of their entries. Undefined: an entry of any plan is taken off. */
   readonly removedPlans: Readonly<Record<string, string>> | undefined
   readonly guard: RunGuard
   readonly store: Pick<PlanStore, 'findPlan'>
@@ -20,9 +20,8 @@ interface ConvergeParts {
 }
 
 /**
- * Brings the hosts of the run into step on one edge, in one generation: those with an exposure as the store says, the others off
- * the edge. What somebody has edited there stays. Nothing is undone: an edge that refuses stays as it is, and what a crash interrupted
- * is done again.
+ * Makes one edge serve the hosts of the run as the store says, in one generation, and takes hosts without an exposure off the edge.
+ * Entries that somebody edited stay. There is no undo: an edge that refuses stays as it is, and after a crash the step is repeated.
  */
 export function convergeStep(parts: ConvergeParts): Step<'proxy', null> {
   const { edge, members, removes, removedPlans, guard, store, entryFor, onCrashPoint } = parts
@@ -30,7 +29,7 @@ export function convergeStep(parts: ConvergeParts): Step<'proxy', null> {
     guard.fences.map(({ host }) => host).filter((host) => !exposed.has(host) && (removes?.includes(host) ?? true))
   const wishOf = async ({ host, planId, receipt }: Member) => {
     const plan = await store.findPlan(planId)
-    // Without its secret nobody can tell whether the edge serves it.
+    // Without the plan's secret nobody can verify that the edge serves the entry.
     if (plan?.proof === undefined) return []
     const wanted = await entryFor(edge, plan, plan.request.tls ? receipt.certificate : undefined)
     return [{ host, fence: fenceOf(guard.fences, host), expected: 'any' as const, wanted }]
@@ -41,7 +40,7 @@ export function convergeStep(parts: ConvergeParts): Step<'proxy', null> {
     do: async () => {
       const orphans = removed(new Set(members.map(({ host }) => host)))
       const standing = orphans.length === 0 ? [] : (await edge.list(orphans)).hosts
-      // What another plan has put there since it was found stays.
+      // Another plan may have put an entry there in the meantime. That entry stays.
       const isNamed = ({ host, entry }: ListedHost) => !removedPlans || entry?.plan === removedPlans[host]
       const gone = standing.flatMap((one) =>
         one.revision === null || !isNamed(one)
@@ -61,7 +60,7 @@ export function convergeStep(parts: ConvergeParts): Step<'proxy', null> {
         { run: guard.run, items },
         { ...guardOf(guard), onCrashPoint, signal: guard.signal },
       )
-      // An edit is drift, and no reason to leave the other hosts out of step.
+      // An edit is drift. It must not keep the other hosts out of sync.
       for (const verdict of verdicts)
         if (verdict.state === 'refused' && verdict.fault.kind !== 'changed_elsewhere') throw verdict.fault
       const [first] = verdicts.flatMap((one) => (one.state === 'serving' ? [one.generation] : []))

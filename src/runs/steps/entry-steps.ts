@@ -33,7 +33,7 @@ export function serveStep(context: HostContext): Step {
   )
 }
 
-/** A site that cannot be taken out now could be when the plan was made. */
+/** The plan is stale if its site cannot be adopted any more. */
 function adopting({ plan }: HostContext, step: Step): Step {
   if (!plan.request.adopt) return step
   return {
@@ -55,7 +55,7 @@ export function secureStep({ plan, proxy, entryFor }: HostContext): Step {
     wishes: async (edge, { certificate }) => [
       { host: plan.host, expected: 'any', wanted: await entryFor(edge, plan, certificate) },
     ],
-    // The name in DNS goes after this, and leads to the host until then.
+    // The DNS name is removed after this undo and leads to the edge until then, so the host stays served without TLS.
     undone: async (edge) => {
       const { entry } = await hostOn(edge, plan.host)
       return entry?.plan === plan.planId
@@ -77,7 +77,7 @@ export function changeStep({ plan, former, proxy, primary, entryFor }: HostConte
       serves(edge, former ?? plan),
     wishes: async (edge, { certificate }) => {
       const listed = await hostOn(edge, host)
-      // On the Secondary it may be any entry that it missed to change.
+      // The Secondary may have missed changes, so its entry may be of any plan.
       if (edge === primary) assertOfPlan(listed, [planId, former?.planId], edge)
       return [{ host, expected: expectedOf(listed), wanted: await entryFor(edge, plan, certificate) }]
     },
@@ -94,7 +94,7 @@ export function takeAwayStep({ plan, proxy, primary }: HostContext): Step {
     wishes: async (edge) => {
       const listed = await hostOn(edge, host)
       if (edge === primary) assertOfPlan(listed, [planId], edge)
-      // An edit on the Secondary must not keep a host on the air that is gone everywhere else.
+      // An edit on the Secondary must not keep a removed host in service.
       return [{ host, expected: expectedOf(listed), wanted: 'absent', mend: edge !== primary }]
     },
   })
@@ -124,7 +124,7 @@ export function repairStep(context: HostContext): ProxyStep {
   }
 }
 
-/** Refuses to repair what somebody edited on the Secondary. An entry of another plan there is not an edit: it is behind. */
+/** Refuses to repair what somebody edited on the Secondary. An entry of another plan is not an edit: the Secondary missed a change. */
 async function assertUneditedOnSecondary({ parts, plan }: HostContext): Promise<void> {
   const { secondary, standings } = parts
   if (!secondary || standings.unfit(secondary.server)) return
@@ -157,7 +157,7 @@ export function releaseStep({ plan, primary, proxy, task }: HostContext): ProxyS
       const before = await primary.handshake(host)
       const after = await release.do(...given)
       await proxy.secondary?.report()
-      // Without an entry nothing was served but what nginx had still in memory.
+      // Without an entry nginx served the host only from memory.
       if (!('released' in after)) return after
       const shown = await primary.handshake(host)
       if (before.kind === 'certificate' && !(shown.kind === 'certificate' && shown.fingerprint === before.fingerprint))
@@ -175,7 +175,7 @@ async function serves(edge: Edge, { host, proof }: Plan): Promise<boolean> {
 
 const expectedOf = ({ revision }: ListedHost): Wish['expected'] => (revision === null ? 'absent' : { revision })
 
-/** What another plan has put there is not this run's to change. */
+/** Refuses to change the entry of another plan. */
 function assertOfPlan({ host, entry }: ListedHost, plans: readonly (string | undefined)[], { server }: Edge): void {
   if (!entry || plans.includes(entry.plan)) return
   throw new StepFault(

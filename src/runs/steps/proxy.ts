@@ -18,7 +18,7 @@ export interface ProxyParts {
   readonly judgeSecondary: ((edge: Edge, afters: Afters) => Promise<SecondaryReport>) | undefined
 }
 
-/** What a host shall be on an edge. */
+/** What a host should be on an edge. */
 export type Wish = Omit<ChangeItem, 'fence'>
 
 /** What a step changes on an edge. */
@@ -120,7 +120,7 @@ function placedIn(verdicts: readonly HostVerdict[]): { generation: number; relea
 function assertServed(verdicts: readonly HostVerdict[], code?: Fault['code']): void {
   const [fault] = verdicts.flatMap((verdict) => (verdict.state === 'refused' ? [verdict.fault] : []))
   if (!fault) return
-  // The others have changed, and are put back.
+  // Some hosts were changed, so the step has to be undone.
   if (verdicts.some(({ state }) => state === 'serving')) throw new StepFault(fault.message, { cause: fault })
   throw fault.kind === 'changed_elsewhere' && code !== undefined
     ? new StepFault(fault.message, { untouched: true, code, cause: fault })

@@ -110,7 +110,7 @@ export class SecondaryWork {
   async #inTime(work: Promise<SecondaryReport>): Promise<SecondaryReport> {
     const { edge, host, standings, waitMs, clock } = this.#parts
     const late = Promise.withResolvers<SecondaryReport>()
-    // Time in which this process was late is not the edge's.
+    // Time in which this process was stalled does not count.
     using fair = new FairClock(clock)
     fair.limit(waitMs, () => {
       this.#ending.abort(new StepFault(LATE.detail))

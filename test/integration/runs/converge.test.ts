@@ -45,7 +45,7 @@ const newConverge = (limits: Pick<ConvergeParts, 'mostHosts'> = {}): Converge =>
 
 /** One look at both edges. Resolves with why the Secondary is not in step. */
 async function look(converge = newConverge()): Promise<string | undefined> {
-  await converge.look()
+  await converge.reconcile()
   return standings.of('73')?.outOfStep?.cause
 }
 

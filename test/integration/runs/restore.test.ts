@@ -203,7 +203,7 @@ test.each(Array.from({ length: SEEDS }, (_, seed) => [[seed, 'present'] as const
     const standings = new EdgeStandings(() => 1)
     const looks = async (count: number) => {
       const converge = convergeOn({ store, primary, secondary, standings, now: () => Date.now() })
-      for (let i = 0; i < count; i += 1) await converge.look()
+      for (let i = 0; i < count; i += 1) await converge.reconcile()
       return converge
     }
     if (where === 'away') {

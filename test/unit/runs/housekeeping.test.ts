@@ -14,7 +14,7 @@ function housekeepingOf(duty: Duty) {
     return begun.promise
   }
   const parts = {
-    converge: { look, isAway: true } as unknown as Converge,
+    converge: { reconcile: look, isAway: true } as unknown as Converge,
     duty,
     log: createLog('silent', []),
     clock: systemClock,
