@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { parse, stringify } from 'yaml'
 import { statePaths, writeFileAtomically } from '../../../lab/state.ts'
-import { assemble, secretsOf } from '../../../src/compose/assemble.ts'
+import { assemble } from '../../../src/compose/assemble.ts'
 import { readConfig } from '../../../src/config/config.ts'
+import { secretsOf } from '../../../src/config/secrets.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import type { TestLab } from './lab.ts'
 
