@@ -140,8 +140,8 @@ function remoteAccess(config: Config, setting: RemoteSetting, log: Log): EdgeAcc
     visitor: (limitMs) => remoteVisitor(client, limitMs, known),
     environment: {
       hostPath: (host) =>
-        view.whereIs(host).then(
-          ({ path }) => path,
+        view.list([host]).then(
+          ({ hosts: [listed] }) => listed?.file ?? null,
           () => null,
         ),
       isOurs: (path) => client.last !== undefined && isBelow(client.last.nginx.folder)(path),

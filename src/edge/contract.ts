@@ -138,7 +138,7 @@ export interface HostList {
   /** Null before the first one. */
   readonly number: number | null
   readonly hosts: readonly ListedHost[]
-  /** Lines that somebody wrote between those of hosts. They are drift of the edge, and not of the hosts in the same file. */
+  /** Only in a list of all hosts: lines that somebody wrote between those of hosts. They are drift of the edge, and not of the hosts in the same file. */
   readonly stray: readonly StrayLines[]
 }
 
@@ -236,8 +236,6 @@ export interface Edge {
   assertValid(signal?: AbortSignal): Promise<void>
   /** Rejects with `logs_keys` when nginx is configured to log at debug level: it would write private keys into its log. */
   assertNoDebugLog(): Promise<void>
-  /** Changes with every generation, and when somebody puts another one in its place. */
-  generation(): Promise<string>
   /** All hosts, or those that are asked for by name, absent ones included. */
   list(hosts?: readonly string[]): Promise<HostList>
   /**
@@ -337,8 +335,6 @@ export interface EdgeView {
   /** What it tells is told by an agent, which may lie: the service connects to no address that only this view names. */
   readonly isBehindAgent?: boolean
   readonly ports: { readonly http: number; readonly https: number }
-  /** The absolute path of the file with a host's entry, and the line; null if it has none. */
-  whereIs(host: string): Promise<{ readonly path: string; readonly line: number | null }>
   /** The block that nginx would choose. Undefined when no block listens at that place with the same `tls`. */
   answers(host: string, place: EdgePlace): Promise<AnsweringBlock | undefined>
   /** The address of a name in /etc/hosts, which nginx uses, too; undefined when the name is not there. */

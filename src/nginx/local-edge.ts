@@ -127,7 +127,6 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
         throw error
       }
     },
-    generation: async () => signatureOf(join(folder, BASE_FILE)),
     list: async (hosts) => {
       const wrong = hosts?.find((host) => !isHost(host))
       if (wrong !== undefined) throw new Error(`${escapeText(wrong)} is not a valid host name.`)
@@ -138,7 +137,7 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
           ...{ hosts, clock },
           listening: await listening().catch(() => settings),
         }),
-        stray: present.stray(),
+        stray: hosts ? [] : present.stray(),
       }
     },
     change: (change, options) => engine.change(change, options),

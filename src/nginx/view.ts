@@ -23,10 +23,6 @@ export function edgeView(settings: EdgeSettings, reader: EdgeReader): EdgeView {
   return {
     address,
     ports,
-    whereIs: async (host) => {
-      const { file, line } = present.whereIs(host)
-      return { path: file, line }
-    },
     list: async (hosts) => ({
       generation: signatureOf(join(folder, BASE_FILE)),
       number: present.number ?? null,

@@ -6,8 +6,8 @@ import { poll } from '../primitives/retry.ts'
 import type { Instance, InstanceStore } from '../store/ports/instances.ts'
 
 interface EdgeAvailabilityParts {
-  readonly primary: Pick<Edge, 'server' | 'generation'> | undefined
-  readonly secondary: Pick<Edge, 'server' | 'generation'> | undefined
+  readonly primary: Pick<Edge, 'server' | 'list'> | undefined
+  readonly secondary: Pick<Edge, 'server' | 'list'> | undefined
   /** The Primary of the installation, whether this instance has its edge or not. */
   readonly primaryServer: string
   readonly instance: string
@@ -94,10 +94,10 @@ export class EdgeAvailability {
   }
 }
 
-async function hasAnswer(edge: Pick<Edge, 'generation'>, patienceMs: number, clock: Clock): Promise<boolean> {
+async function hasAnswer(edge: Pick<Edge, 'list'>, patienceMs: number, clock: Clock): Promise<boolean> {
   using fair = new FairClock(clock)
   const late = new Promise<boolean>((resolve) => fair.limit(patienceMs, () => resolve(false)))
-  const answer = edge.generation().then(
+  const answer = edge.list([]).then(
     () => true,
     () => false,
   )

@@ -52,7 +52,7 @@ export function cutConnections(network: () => TestNetwork): void {
       const { verbs } = await relay.seen()
       expect(verbs).toContain('change')
       const first = (verb: string) => verbs.indexOf(verb) + 1
-      const messages = process.env.CAMPAIGN ? verbs.map((_, at) => at + 1) : [1, first('change'), first('ask')]
+      const messages = process.env.CAMPAIGN ? verbs.map((_, at) => at + 1) : [1, first('change'), first('visit')]
       const ends = new Map<string, number>()
       for (const message of messages)
         for (const side of ['message', 'answer'] as const)

@@ -128,7 +128,7 @@ export function lazyTrust(config: Config, { now }: Clock): EdgeTrust {
 const examinedAgent = (client: AgentClient, primary: string): ExaminedAgent => ({
   edge: remoteEdge(client),
   part: client.server === primary ? 'Primary' : 'Secondary',
-  examine: () => client.call('examine', {}),
+  examine: () => client.look('findings', true),
 })
 
 function examinedEdge(settings: EdgeSettings, primary: string): ExaminedEdge {

@@ -43,7 +43,7 @@ async function sitesOfAgent(config: Config): Promise<ForeignHosts> {
   const trust = lazyTrust(config, systemClock)
   const client = agentClient({ server, agent, trust, clock: systemClock }, createLog('silent', []))
   try {
-    const { hosts, broken } = await client.call('look', { since: null })
+    const { hosts, broken } = await client.look('served', { since: null })
     const ours = new Set((await client.call('list', {})).hosts.map(({ host }) => host))
     const find = remoteSites(client, targetsOf(config.servers))
     const adoptions: Adoption[] = []

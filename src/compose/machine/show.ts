@@ -15,7 +15,7 @@ export async function entryOn(config: Config, server: string, host: string): Pro
   const trust = lazyTrust(config, systemClock)
   const client = agentClient({ server, agent, trust, clock: systemClock }, createLog('silent', []))
   try {
-    const shown = await client.call('show', { host })
+    const shown = await client.look('text', host)
     return shown ? { ...shown, path: escapeText(shown.path) } : undefined
   } finally {
     client.reconnect()

@@ -1,26 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { accessSync, constants } from 'node:fs'
-import { formatEndpoint } from '../../model/address.ts'
-import { escapeText } from '../../model/escape-text.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import type { AgentIdentity } from '../authority/agent-identity.ts'
-import { type Edge, EdgeFault, type EdgePoint, type EdgeView, type EdgeVisitor } from '../contract.ts'
+import { type Edge, EdgeFault, type EdgePoint } from '../contract.ts'
 import { Fences } from '../fences/fences.ts'
-import { CURRENT, GENERATIONS } from '../layout.ts'
 import { isChallenge } from '../record/challenge.ts'
-import { isHost } from '../record/entry.ts'
-import { isProof } from '../record/proof.ts'
-import type { EdgeReader, ServedHost } from '../served.ts'
-import { edgeVisitor } from '../visit/visitor.ts'
 import { type Answered, type Asked, PROTOCOL, type Verb, type WireVerdict } from '../wire/verbs.ts'
 import { Acceptance, type AllowedTargets } from './acceptance.ts'
 import { Changes } from './changes.ts'
-import { Looks } from './looks.ts'
+import { looking } from './look.ts'
 import type { AgentMachine } from './machine.ts'
-import { AgentSites } from './sites.ts'
-
-/** The message does not follow the rules of its verb. Nothing was done. */
-export class InvalidMessage extends Error {}
+import { hostIn, InvalidMessage } from './message.ts'
+import { visiting } from './visits.ts'
 
 /** Answers all verbs but `change`, which answers in lines. */
 type Handlers = {
@@ -48,7 +39,7 @@ interface AgentParts {
   readonly adopts: boolean
   readonly version: string
   /** What doctor finds on this machine. */
-  readonly examine: (edge: Edge) => Promise<Answered<'examine'>>
+  readonly examine: (edge: Edge) => Promise<NonNullable<Answered<'look'>['findings']>>
   /** Called with what no service should be told. */
   readonly onUnexpected: (error: unknown) => void
   /** Marks that this edge may leave with its hosts. */
@@ -62,8 +53,7 @@ interface AgentParts {
 /** Owns one web server, and does for it what services ask. It trusts none of them: see Acceptance. */
 export function edgeAgent(parts: AgentParts): Agent {
   const { machine, targets, adopts, onUnexpected } = parts
-  const { edge, view, reader, preflight, clock } = machine
-  const sites = new AgentSites({ machine, adopts })
+  const { edge, clock } = machine
   const acceptance = new Acceptance({ targets, zones: parts.zones, machine, edge, adopts })
   const changes = new Changes({ edge, acceptance, onUnexpected, clock })
   const boot = randomBytes(16).toString('hex')
@@ -80,20 +70,20 @@ export function edgeAgent(parts: AgentParts): Agent {
       })
     },
     handlers: {
-      describe: async () => describe(machine, { version: parts.version, boot }),
-      examine: () => parts.examine(edge),
+      describe: async ({ prepared }) => {
+        // A client that hangs up does not stop it.
+        if (prepared) await preparation.done()
+        return describe(machine, { version: parts.version, boot })
+      },
+      list: listing(edge),
+      look: looking({ machine, adopts, examine: () => parts.examine(edge) }),
+      visit: visiting(machine),
+      ...writing(edge, acceptance, preparation, clock),
+      ...replacing(parts.identity),
       retire: async () => {
         await parts.retire()
         return NOTHING
       },
-      preflight: ({ host, tls }) => preflight.check(hostIn(host), tls),
-      ...replacing(parts.identity),
-      ...writing(edge, acceptance, preparation, clock),
-      ...standing(edge),
-      show: async ({ host }) => (await machine.show(hostIn(host))) ?? null,
-      'find-site': async (asked) => sites.find({ ...asked, host: hostIn(asked.host) }),
-      ...looking(machine.folder, { view, reader }),
-      ...visiting(machine),
     },
   }
 }
@@ -149,20 +139,7 @@ const writing = (
   acceptance: Acceptance,
   preparation: Preparation,
   clock: Clock,
-): Some<'prepare' | 'assert-valid' | 'assert-no-debug-log' | 'certificate' | 'challenge'> => ({
-  prepare: async () => {
-    // A client that hangs up does not stop it.
-    await preparation.done()
-    return NOTHING
-  },
-  'assert-valid': async (_, signal) => {
-    await edge.assertValid(signal)
-    return NOTHING
-  },
-  'assert-no-debug-log': async () => {
-    await edge.assertNoDebugLog()
-    return NOTHING
-  },
+): Some<'certificate' | 'challenge'> => ({
   certificate: (pair) => edge.certificate(pair),
   challenge: async ({ host, fence, token, answer, heldForMs }) => {
     if (answer !== null && !isChallenge({ token, answer })) throw new InvalidMessage('That is not a challenge.')
@@ -177,115 +154,16 @@ const writing = (
   },
 })
 
-const standing = (edge: Edge): Some<'generation' | 'list' | 'has-certificate' | 'unsettled'> => ({
-  generation: () => edge.generation(),
-  list: ({ hosts }) => edge.list(hosts?.map(hostIn)) as Promise<Answered<'list'>>,
-  'has-certificate': (id) => edge.hasCertificate(id),
-  unsettled: () => edge.unsettledRuns(),
-})
-
-interface Looking {
-  readonly view: EdgeView
-  readonly reader: EdgeReader
-}
-
-function looking(
-  folder: string,
-  { view, reader }: Looking,
-): Some<'look' | 'answers' | 'where' | 'load-state' | 'newest-error' | 'local-address'> {
-  const looks = new Looks(reader)
-  return {
-    look: ({ since }) => looks.since(since),
-    answers: async ({ host, place }) => (await view.answers(host, place)) ?? null,
-    where: ({ host }) => view.whereIs(hostIn(host)),
-    'load-state': async (paths) => {
-      const { hosts, broken } = await reader.read()
-      const read = new Set([...hosts.map(({ configPath }) => configPath), ...broken.map(({ path }) => path)])
-      const unknown = paths.find((path) => !read.has(path) && !isOwnPath(folder, path))
-      if (unknown !== undefined) throw new InvalidMessage('A path is not one of the files that nginx reads.')
-      return view.loadState(paths)
-    },
-    'newest-error': ({ host, since }) => view.newestErrorClass(hostIn(host), since),
-    'local-address': async ({ name }) => (await view.localAddress(name)) ?? null,
+const listing =
+  (edge: Edge): Handlers['list'] =>
+  async ({ hosts, certificates, unsettled }) => {
+    const had = await Promise.all((certificates ?? []).map(async (id) => ((await edge.hasCertificate(id)) ? [id] : [])))
+    return {
+      ...((await edge.list(hosts?.map(hostIn))) as Answered<'list'>),
+      ...(certificates && { certificates: had.flat() }),
+      ...(unsettled && { unsettled: [...(await edge.unsettledRuns())] }),
+    }
   }
-}
-
-const isOwnPath = (folder: string, path: string): boolean =>
-  [CURRENT, GENERATIONS].some((name) => path.startsWith(`${folder}/${name}/`)) && !path.includes('/../')
-
-function visiting({
-  edge,
-  view,
-  reader,
-  ...machine
-}: AgentMachine): Some<
-  'ask' | 'foreign-listeners' | 'handshake' | 'visit' | 'view-visit' | 'view-handshake' | 'forget-session'
-> {
-  const visitors = new Map<number, EdgeVisitor>()
-  const visitorFor = (limitMs: number): EdgeVisitor => {
-    const visitor = visitors.get(limitMs) ?? edgeVisitor(limitMs, machine.clock)
-    if (visitors.size < MOST_VISITORS) visitors.set(limitMs, visitor)
-    return visitor
-  }
-  /** The agent is no way into the network: it visits its own nginx alone. */
-  const assertOurs = async (endpoint: { readonly address: string; readonly port: number }): Promise<void> => {
-    const own = [machine.address, ...machine.listen].flatMap((address) =>
-      [machine.ports.http, machine.ports.https].map((port) => formatEndpoint({ address, port })),
-    )
-    if (own.includes(formatEndpoint(endpoint))) return
-    const { hosts } = await reader.read()
-    if (!hosts.some((host) => listensAt(host, endpoint, machine.address)))
-      throw new InvalidMessage('nginx does not listen at that address.')
-  }
-  return {
-    ask: (question, signal) => edge.ask(questionIn(question), signal),
-    'foreign-listeners': (question, signal) => edge.foreignListeners(questionIn(question), signal),
-    handshake: ({ host }, signal) => edge.handshake(hostIn(host), signal),
-    visit: async ({ limitMs, ...question }) => {
-      await assertOurs(question.listenAddress)
-      return visitorFor(limitMs).visit(questionIn(question))
-    },
-    'view-visit': async ({ limitMs, ...question }) => {
-      await assertOurs(question.listenAddress)
-      return view.visit(questionIn(question), limitMs)
-    },
-    'view-handshake': async ({ host, listenAddress, limitMs }) => {
-      await assertOurs(listenAddress)
-      return view.handshake(listenAddress, hostIn(host), limitMs)
-    },
-    'forget-session': async ({ host }) => {
-      for (const visitor of visitors.values()) visitor.forget(host)
-      return NOTHING
-    },
-  }
-}
-
-const MOST_VISITORS = 8
-
-function listensAt({ listen }: ServedHost, endpoint: { address: string; port: number }, own: string): boolean {
-  return listen.some(({ address, port }) => {
-    const bare = address.replace(/^\[|\]$/g, '')
-    return (
-      port === endpoint.port && (bare === endpoint.address || (endpoint.address === own && WILDCARDS.includes(bare)))
-    )
-  })
-}
-
-const WILDCARDS = ['*', '0.0.0.0', '::']
-
-function hostIn(host: string): string {
-  if (isHost(host)) return host
-  throw new InvalidMessage(`${escapeText(host.slice(0, 253))} is not a host.`)
-}
-
-/** The path goes into a request line. */
-function questionIn<Q extends { host: string; path: string; proof?: string }>(question: Q): Q {
-  hostIn(question.host)
-  if (!/^\/[\x21-\x7e]*$/.test(question.path)) throw new InvalidMessage('The path of a visit is not valid.')
-  if (question.proof !== undefined && !isProof(question.proof))
-    throw new InvalidMessage('The proof of a visit is not valid.')
-  return question
-}
 
 interface Described {
   readonly version: string

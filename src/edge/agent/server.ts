@@ -7,7 +7,8 @@ import type { Clock } from '../../primitives/clock.ts'
 import { unsafeKeyIn } from '../../primitives/json-keys.ts'
 import type { PemIdentity } from '../authority/authority.ts'
 import { PATH_OF, VERBS, type Verb, type WireChangeLine } from '../wire/verbs.ts'
-import { type Agent, InvalidMessage, wireFault } from './agent.ts'
+import { type Agent, wireFault } from './agent.ts'
+import { InvalidMessage } from './message.ts'
 
 /** Connections and bytes of messages that are accepted at the same time. */
 const MOST_CONNECTIONS = 256

@@ -17,7 +17,10 @@ import {
   type Verb,
   type WireChangeLine,
   type WireDescription,
+  type WireLook,
   type WireVerdict,
+  type WireVisit,
+  type WireVisitAnswer,
 } from '../wire/verbs.ts'
 import { LineWatch } from './line-watch.ts'
 
@@ -57,7 +60,7 @@ const mostAnswered = (change: Asked<'change'>): number =>
     : MOST_CHANGE_ANSWER
 const CONNECT_MS = 2_000
 
-/** The sentence of a message whose answer did not come: nobody knows whether the agent has got it. */
+/** No reply; the request may have been processed. */
 export class NoAnswer extends EdgeFault {}
 
 /** What a kind of fault means, for an edge. The words of the agent are only quoted: it may not be what it says it is. */
@@ -80,6 +83,11 @@ export const agentFault = (
   server: string,
   { kind, sentence }: { readonly kind: EdgeFault['kind']; readonly sentence: string },
 ) => new EdgeFault(kind, `Edge ${server}: ${MEANINGS[kind]}.`, quoteText(sentence))
+
+interface Limits {
+  readonly signal?: AbortSignal | undefined
+  readonly limitMs: number
+}
 
 /** Speaks with one agent. It believes nothing that is not in the form of its verb. */
 export class AgentClient {
@@ -120,19 +128,52 @@ export class AgentClient {
    * Rejects with the EdgeFault that the agent has told, with `away` if it cannot be reached, and with `unavailable` if it does not speak
    * as it should. With the reason of `signal` when that aborts.
    */
-  async call<V extends Exclude<Verb, 'change'>>(verb: V, asked: Asked<V>, signal?: AbortSignal): Promise<Answered<V>> {
-    if (verb !== 'describe') await this.describe()
-    return this.#call(verb, asked, signal).catch(async (error: unknown) => {
+  async call<V extends Exclude<Verb, 'change'>>(
+    verb: V,
+    asked: Asked<V>,
+    signal?: AbortSignal,
+    limitMs: number = VERBS[verb].limitMs,
+  ): Promise<Answered<V>> {
+    await this.describe()
+    return this.#call(verb, asked, signal, limitMs).catch(async (error: unknown) => {
       if (!(error instanceof NoAnswer)) throw error
       // An agent that was started again has closed the connections that are kept here. Every message may be repeated.
       await this.describe()
-      return this.#call(verb, asked, signal)
+      return this.#call(verb, asked, signal, limitMs)
     })
   }
 
-  async #call<V extends Verb>(verb: V, asked: Asked<V>, signal?: AbortSignal): Promise<Answered<V>> {
+  /** Looks at one thing. See `call`. */
+  async look<K extends keyof WireLook>(
+    member: K,
+    asked: NonNullable<Asked<'look'>[K]>,
+    signal?: AbortSignal,
+  ): Promise<Exclude<WireLook[K], undefined>> {
+    const told = (await this.call('look', { [member]: asked }, signal))[member]
+    if (told === undefined) throw this.#unintelligible('look')
+    return told as Exclude<WireLook[K], undefined>
+  }
+
+  /** Asks one question. `kinds`: those that its answer may have. See `call`. */
+  async visit<K extends WireVisitAnswer['kind']>(
+    question: WireVisit,
+    kinds: readonly K[],
+    signal?: AbortSignal,
+  ): Promise<Extract<WireVisitAnswer, { readonly kind: K }>> {
+    const [answer, ...more] = await this.call('visit', { questions: [question] }, signal)
+    if (!answer || more.length > 0 || !(kinds as readonly string[]).includes(answer.kind))
+      throw this.#unintelligible('visit')
+    return answer as Extract<WireVisitAnswer, { readonly kind: K }>
+  }
+
+  async #call<V extends Verb>(
+    verb: V,
+    asked: Asked<V>,
+    signal?: AbortSignal,
+    limitMs: number = VERBS[verb].limitMs,
+  ): Promise<Answered<V>> {
     const { mostAnswered } = VERBS[verb]
-    const text = await this.#send(verb, asked, signal, async (body) => textOf(body, mostAnswered))
+    const text = await this.#send(verb, asked, { signal, limitMs }, async (body) => textOf(body, mostAnswered))
     const answered = this.#parsed(text)
     if ('fault' in answered && faults.Check(answered.fault)) throw agentFault(this.server, answered.fault)
     if (!('answer' in answered) || !this.#checkOf(verb).Check(answered.answer)) throw this.#unintelligible(verb)
@@ -142,7 +183,7 @@ export class AgentClient {
   /** Resolves with the verdict. Rejects with NoAnswer if the connection ended before it. */
   async change(change: Asked<'change'>, onLine: (line: WireChangeLine) => void): Promise<WireVerdict> {
     await this.describe()
-    return this.#send('change', change, undefined, async (body) => {
+    return this.#send('change', change, { limitMs: VERBS.change.limitMs }, async (body) => {
       let rest = ''
       let length = 0
       for await (const chunk of body.setEncoding('utf8')) {
@@ -187,20 +228,20 @@ export class AgentClient {
   async #send<V extends Verb, T>(
     verb: V,
     asked: Asked<V>,
-    signal: AbortSignal | undefined,
+    limits: Limits,
     read: (body: Dispatcher.ResponseData['body']) => Promise<T>,
   ): Promise<T> {
-    const send = () => this.#sendOnLine(verb, asked, signal, read)
+    const send = () => this.#sendOnLine(verb, asked, limits, read)
     return this.#line ? this.#line.during(send) : send()
   }
 
   async #sendOnLine<V extends Verb, T>(
     verb: V,
     asked: Asked<V>,
-    signal: AbortSignal | undefined,
+    { signal, limitMs }: Limits,
     read: (body: Dispatcher.ResponseData['body']) => Promise<T>,
   ): Promise<T> {
-    const limit = this.clock.timeout(VERBS[verb].limitMs)
+    const limit = this.clock.timeout(limitMs)
     signal?.throwIfAborted()
     let isSent = false
     try {

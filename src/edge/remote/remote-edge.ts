@@ -1,7 +1,7 @@
 import { escapeText } from '../../model/escape-text.ts'
 import { type Edge, EdgeFault, type EdgeQuestion, type HostList } from '../contract.ts'
 import { canonicalEntry, entryFault, isHost } from '../record/entry.ts'
-import type { Answered } from '../wire/verbs.ts'
+import { type Answered, CHANGE_MS } from '../wire/verbs.ts'
 import type { AgentClient } from './agent-client.ts'
 import { changeThrough, heldForMs, wireFence } from './remote-change.ts'
 import { toldAnswer, toldHandshake } from './told-certificate.ts'
@@ -11,29 +11,30 @@ export function remoteEdge(client: AgentClient): Edge {
   const nothing = async (work: Promise<unknown>): Promise<void> => void (await work)
   return {
     server: client.server,
-    prepare: (signal) => nothing(client.call('prepare', {}, signal)),
-    assertValid: (signal) => nothing(client.call('assert-valid', {}, signal)),
-    assertNoDebugLog: () => nothing(client.call('assert-no-debug-log', {})),
-    generation: () => client.call('generation', {}),
+    prepare: (signal) => nothing(client.call('describe', { prepared: true }, signal, CHANGE_MS)),
+    assertValid: (signal) => nothing(client.look('valid', true, signal)),
+    assertNoDebugLog: () => nothing(client.look('noDebugLog', true)),
     list: async (hosts) => listIn(client, hosts, await client.call('list', hosts ? { hosts: [...hosts] } : {})),
     change: (change, options) => changeThrough(client, change, options),
     certificate: ({ certificatePem, keyPem }) => client.call('certificate', { certificatePem, keyPem }),
-    hasCertificate: (id) => client.call('has-certificate', id),
+    hasCertificate: async (id) =>
+      (await client.call('list', { hosts: [], certificates: [id] })).certificates?.includes(id) ?? false,
     challenge: async ({ host, fence, token, answer }, options = {}) => {
       await options.ensureHeld?.()
       options.assertHeld?.()
       const asked = { host, fence: wireFence(fence), token, answer, heldForMs: heldForMs(options) }
       await client.call('challenge', asked, options.signal)
     },
-    unsettledRuns: () => client.call('unsettled', {}),
+    unsettledRuns: async () => (await client.call('list', { hosts: [], unsettled: true })).unsettled ?? [],
     ask: (question, signal) =>
-      client.call('ask', questionOf(question), signal).then(toldAnswer, (error: unknown) => {
+      client.visit(questionOf(question), ANSWERS, signal).then(toldAnswer, (error: unknown) => {
         if (isAway(error)) return { kind: 'no_answer', reason: 'unreachable' }
         throw error
       }),
-    foreignListeners: (question, signal) => client.call('foreign-listeners', questionOf(question), signal),
+    foreignListeners: async (question, signal) =>
+      (await client.visit({ ...questionOf(question), kind: 'others' }, ['others'], signal)).listeners,
     handshake: (host, signal) =>
-      client.call('handshake', { host }, signal).then(toldHandshake, (error: unknown) => {
+      client.visit({ kind: 'certificate', host }, HANDSHAKES, signal).then(toldHandshake, (error: unknown) => {
         if (isAway(error)) return { kind: 'unknown' }
         throw error
       }),
@@ -72,7 +73,12 @@ export function listIn(
   }
 }
 
+/** The kinds of the answers to a request, and to a handshake. */
+export const ANSWERS = ['answer', 'no_answer'] as const
+export const HANDSHAKES = ['certificate', 'refused', 'unknown'] as const
+
 export const questionOf = ({ host, path, tls, proof }: EdgeQuestion) => ({
+  kind: 'answer' as const,
   host,
   path,
   tls,

@@ -11,9 +11,9 @@ import { NO_HOSTS, type ServedList, withChanges } from '../served-list.ts'
 import { askEdge } from '../visit/ask.ts'
 import { tlsHandshake } from '../visit/handshake.ts'
 import { edgeVisitor } from '../visit/visitor.ts'
-import type { Asked, WireLook } from '../wire/verbs.ts'
+import type { Asked, WireServed } from '../wire/verbs.ts'
 import type { AgentClient } from './agent-client.ts'
-import { isAway, listIn, questionOf } from './remote-edge.ts'
+import { ANSWERS, HANDSHAKES, isAway, listIn, questionOf } from './remote-edge.ts'
 import { toldAnswer, toldHandshake } from './told-certificate.ts'
 
 /** Where the edge is, as the configuration of the service says. An agent may name any address: the service goes to this one alone. */
@@ -29,14 +29,13 @@ export function remoteView(client: AgentClient, known: EdgeAddress): EdgeView {
   return {
     ...known,
     isBehindAgent: true,
-    whereIs: (host) => client.call('where', { host }),
     list: async (hosts) => listIn(client, hosts, await client.call('list', { hosts: [...hosts] })),
     answers: async (host, { address, port, tls }) =>
-      (await client.call('answers', { host, place: { address, port, tls } })) ?? undefined,
-    localAddress: async (name) => (await client.call('local-address', { name })) ?? undefined,
+      (await client.look('block', { host, place: { address, port, tls } })) ?? undefined,
+    localAddress: async (name) => (await client.look('name', name)) ?? undefined,
     visit: ({ listenAddress, ...question }, limitMs) =>
       client
-        .call('view-visit', { ...questionOf(question), listenAddress, limitMs })
+        .visit({ ...questionOf(question), at: { ...listenAddress, limitMs } }, ANSWERS)
         .then(toldAnswer, (error: unknown) => {
           if (!isAway(error)) throw error
           const { address, port } = listenAddress
@@ -44,16 +43,18 @@ export function remoteView(client: AgentClient, known: EdgeAddress): EdgeView {
           return askEdge({ address, ports: { http: port, https: port }, clock: client.clock }, question, limitMs)
         }),
     handshake: (listenAddress, host, limitMs) =>
-      client.call('view-handshake', { listenAddress, host, limitMs }).then(toldHandshake, (error: unknown) => {
-        if (!isAway(error)) throw error
-        if (!isAt(known, listenAddress)) return { kind: 'unknown' }
-        return tlsHandshake(listenAddress, host, limitMs, client.clock)
-      }),
+      client
+        .visit({ kind: 'certificate', host, at: { ...listenAddress, limitMs } }, HANDSHAKES)
+        .then(toldHandshake, (error: unknown) => {
+          if (!isAway(error)) throw error
+          if (!isAt(known, listenAddress)) return { kind: 'unknown' }
+          return tlsHandshake(listenAddress, host, limitMs, client.clock)
+        }),
     loadState: async (paths) => {
-      const { changedSinceLoad, refusal } = await client.call('load-state', [...paths])
+      const { changedSinceLoad, refusal } = await client.look('loaded', [...paths])
       return { changedSinceLoad, refusal: refusal === null ? null : quoteText(refusal) }
     },
-    newestErrorClass: (host, since) => client.call('newest-error', { host, since }),
+    newestErrorClass: (host, since) => client.look('newestError', { host, since }),
   }
 }
 
@@ -64,9 +65,9 @@ const isAt = ({ address, ports }: EdgeAddress, at: Endpoint): boolean =>
 
 /** The hand-written site of a host, which the agent judges. `targets`: the deployment targets, which it does not know. */
 export const remoteSites =
-  (client: AgentClient, targets: Asked<'find-site'>['targets']) =>
+  (client: AgentClient, targets: NonNullable<Asked<'look'>['site']>['targets']) =>
   async (host: string): Promise<SiteAnswer> => {
-    const answer = await client.call('find-site', { host, targets })
+    const answer = await client.look('site', { host, targets })
     if (answer.kind === 'site' && answer.options !== undefined && !areCanonical(answer.options))
       throw new EdgeFault('unavailable', `The agent of edge ${client.server} gave options that are none.`)
     if (answer.kind !== 'site') return answer
@@ -81,7 +82,7 @@ const told = ({ directive, sentence }: NamedFinding): NamedFinding => ({
 })
 
 export const remotePreflight = (client: AgentClient): EdgePreflight => ({
-  check: (host, tls) => client.call('preflight', { host, tls }).catch(() => ({ kind: 'unknown' })),
+  check: (host, tls) => client.look('conflict', { host, tls }).catch(() => ({ kind: 'unknown' })),
 })
 
 /**
@@ -93,14 +94,14 @@ export function remoteReader(client: AgentClient): EdgeReader<ServedMap> {
   let list: ServedList = NO_HOSTS
   const readAgain = async (): Promise<ServedMap> => {
     const since = latest.fingerprint === '' ? null : latest.fingerprint
-    const look = await client.call('look', { since }).catch((error: unknown) => {
+    const look = await client.look('served', { since }).catch((error: unknown) => {
       if (isAway(error)) return undefined
       throw error
     })
     if (!look || (!look.whole && look.fingerprint === latest.fingerprint)) return latest
     list = await changed(look.whole ? NO_HOSTS : list, look, client.clock)
     const { hosts, byName } = list
-    const { fingerprint, changedAt, debugLogs, patterns = [] } = look
+    const { fingerprint, changedAt, debugLogs, patterns } = look
     const broken = look.broken.map((part) => ({ ...part, sentence: quoteText(part.sentence) }))
     latest = {
       hosts,
@@ -125,7 +126,7 @@ const NOWHERE: ServedMap = {
   changedAt: Number.POSITIVE_INFINITY,
 }
 
-function changed(list: ServedList, { hosts, gone }: WireLook, clock: Clock): Promise<ServedList> {
+function changed(list: ServedList, { hosts, gone }: WireServed, clock: Clock): Promise<ServedList> {
   const served = new Map(hosts.map((host) => [host.host, host]))
   return withChanges(list, [...served.keys(), ...gone], (host) => served.get(host), new Slices(SLICE_MS, clock))
 }
@@ -137,12 +138,12 @@ export function remoteVisitor(client: AgentClient, limitMs: number, known: EdgeA
     visit: (question) => {
       const { listenAddress, full } = question
       return client
-        .call('visit', { ...questionOf(question), listenAddress, full, limitMs })
+        .visit({ ...questionOf(question), at: { ...listenAddress, limitMs }, full }, ANSWERS)
         .then(toldAnswer, () => (isAt(known, listenAddress) ? direct.visit(question) : UNREACHABLE))
     },
     forget: (host) => {
       direct.forget(host)
-      client.call('forget-session', { host }).catch(() => undefined)
+      client.call('visit', { questions: [], forget: [host] }).catch(() => undefined)
     },
     close: () => direct.close(),
   }

@@ -1,11 +1,10 @@
 import { type TProperties, type TSchema, Type } from 'typebox'
 import { NO_ANSWER_REASONS } from '../../model/badge.ts'
-import { BACKEND_PROTOCOLS, ERROR_CLASSES } from '../../model/evidence.ts'
 import { MOST_STRAY_FILES, MOST_STRAY_LINES } from '../../model/host-status.ts'
 import { RUN_ID_GRAMMAR, STORE_ID_GRAMMAR } from '../../model/run.ts'
 import { EDGE_POINTS } from '../contract.ts'
 import { MOST_STORES } from '../fences/fence-table.ts'
-import { EntryShape } from '../record/entry.ts'
+import { CertificateId, EntryShape } from '../record/entry.ts'
 
 /** Every object is closed: a member that is not listed is an error. Every text and every list has a bound. */
 export const closed = <Members extends TProperties>(members: Members) =>
@@ -20,7 +19,7 @@ export const oneOf = <const T extends readonly string[]>(values: T) =>
 const MOST_FILES = 500_000
 export const list = <T extends TSchema>(schema: T, most = MOST_FILES) => Type.Array(schema, { maxItems: most })
 
-const Whole = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+export const Whole = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 const Milliseconds = Type.Integer({ minimum: 0, maximum: 600_000 })
 export const Sentence = text(4_096)
 export const SystemPath = text(4_096)
@@ -29,23 +28,22 @@ export const Line = Type.Integer({ minimum: 0 })
 export const Host = text(253)
 export const Port = Type.Integer({ minimum: 1, maximum: 65_535 })
 export const Address = text(45)
-const Endpoint = closed({ address: Address, port: Port })
-const Place = closed({ address: Address, port: Port, tls: Type.Boolean() })
-
-export const SystemPaths = list(SystemPath, 1_000)
-
 const RunId = Type.String({ pattern: RUN_ID_GRAMMAR })
 const StoreId = Type.String({ pattern: STORE_ID_GRAMMAR })
 const Fence = closed({ host: Host, epoch: Whole, number: Whole, store: Type.Optional(StoreId) })
 const Floor = closed({ store: StoreId, epoch: Whole })
 
 export const Pair = closed({ certificatePem: text(65_536), keyPem: text(16_384) })
-export { CertificateId } from '../record/entry.ts'
 
 const DRIFT_FIELDS = ['backend', 'name', 'proof', 'certificate', 'challenge', 'block', 'record', 'owner'] as const
 const Revision = Type.String({ pattern: '^[0-9a-f]{32}$' })
 
-export const ListQuestion = closed({ hosts: Type.Optional(list(Host)) })
+/** `hosts`: default all. `certificates`: which of these the edge has. `unsettled`: the runs that are not settled. */
+export const ListQuestion = closed({
+  hosts: Type.Optional(list(Host)),
+  certificates: Type.Optional(list(CertificateId, 10_000)),
+  unsettled: Type.Optional(Type.Literal(true)),
+})
 
 const StrayLines = list(
   closed({
@@ -54,6 +52,8 @@ const StrayLines = list(
   }),
   MOST_STRAY_FILES,
 )
+
+const UnsettledRuns = list(closed({ run: RunId, store: StoreId, since: Whole }), 10_000)
 
 export const HostList = closed({
   generation: text(200),
@@ -79,6 +79,8 @@ export const HostList = closed({
     }),
   ),
   stray: StrayLines,
+  certificates: Type.Optional(list(CertificateId, 10_000)),
+  unsettled: Type.Optional(UnsettledRuns),
 })
 
 const ChangeId = Type.String({ pattern: '^[0-9a-f]{32}$' })
@@ -119,8 +121,6 @@ export const Challenge = closed({
   heldForMs: nullable(Whole),
 })
 
-export const UnsettledRuns = list(closed({ run: RunId, store: StoreId, since: Whole }), 10_000)
-
 const FAULT_KINDS = [
   'config_broken',
   'change_invalid',
@@ -159,8 +159,8 @@ export const Verdict = Type.Union([
 export const ChangeLine = Type.Union([closed({ point: oneOf(EDGE_POINTS) }), closed({ verdict: Verdict })])
 
 const Instant = text(40)
-export const Question = { host: Host, path: text(2_048), tls: Type.Boolean(), proof: Type.Optional(text(65)) }
-export const EdgeAnswer = Type.Union([
+const Question = { host: Host, path: text(2_048), tls: Type.Boolean(), proof: Type.Optional(text(65)) }
+const EdgeAnswer = Type.Union([
   closed({
     kind: Type.Literal('answer'),
     httpStatus: Type.Integer({ minimum: 0, maximum: 999 }),
@@ -179,7 +179,7 @@ export const EdgeAnswer = Type.Union([
   }),
   closed({ kind: Type.Literal('no_answer'), reason: oneOf(NO_ANSWER_REASONS) }),
 ])
-export const Handshake = Type.Union([
+const Handshake = Type.Union([
   closed({
     kind: Type.Literal('certificate'),
     fingerprint: text(95),
@@ -191,90 +191,34 @@ export const Handshake = Type.Union([
   }),
   closed({ kind: oneOf(['refused', 'unknown']) }),
 ])
-export const Visit = closed({ ...Question, listenAddress: Endpoint, full: Type.Boolean(), limitMs: Milliseconds })
-export const ViewVisit = closed({ ...Question, listenAddress: Endpoint, limitMs: Milliseconds })
-export const ViewHandshake = closed({ host: Host, listenAddress: Endpoint, limitMs: Milliseconds })
-export const Asked = closed({ host: Host, place: Place })
 
-const HOW = ['exact', 'leading_wildcard', 'trailing_wildcard', 'regex', 'default'] as const
-const served = {
-  configPath: SystemPath,
-  line: Line,
-  listen: list(
-    closed({
-      address: text(300),
-      port: nullable(Port),
-      tls: Type.Boolean(),
-      defaultServer: Type.Boolean(),
-      proxyProtocol: Type.Optional(Type.Literal(true)),
-      quic: Type.Optional(Type.Literal(true)),
-    }),
-    1_000,
+/** An address and port of the edge. Default: its own address, as a visitor of the host would. */
+const VisitedPlace = Type.Optional(closed({ address: Address, port: Port, limitMs: Milliseconds }))
+const MOST_VISITS = 64
+/**
+ * What is asked of the edge's own web server, and of no other. `answer`: sends a request; with `full` over kept connections, and with a
+ * full TLS handshake if it is true. `certificate`: only a TLS handshake. `others`: at which other addresses another server answers.
+ * `forget`: drops the TLS sessions of hosts that are no longer served.
+ */
+export const Visit = closed({
+  questions: list(
+    Type.Union([
+      closed({ kind: Type.Literal('answer'), ...Question, at: VisitedPlace, full: Type.Optional(Type.Boolean()) }),
+      closed({ kind: Type.Literal('certificate'), host: Host, at: VisitedPlace }),
+      closed({ kind: Type.Literal('others'), ...Question }),
+    ]),
+    MOST_VISITS,
   ),
-  tls: Type.Boolean(),
-  proxyPass: nullable(text(4_096)),
-  unresolved: Type.Boolean(),
-  target: nullable(closed({ protocol: oneOf(BACKEND_PROTOCOLS), host: text(300), port: Port })),
-  furtherTargets: Whole,
-}
-export const MOST_PLACES = 10_000
-const Located = { path: SystemPath, line: nullable(Line) }
-
-/** What has changed since the map that the caller knows. `whole`: all hosts, because the agent does not know that map any more. */
-export const Look = closed({
-  fingerprint: text(1_000),
-  changedAt: nullable(Type.Number()),
-  whole: Type.Boolean(),
-  hosts: list(closed({ host: text(300), ...served })),
-  gone: list(text(300)),
-  broken: list(closed({ ...Located, sentence: Sentence }), MOST_PLACES),
-  debugLogs: list(closed(Located), MOST_PLACES),
-  // Absent: an agent of an earlier version does not tell them.
-  patterns: Type.Optional(
-    list(
-      closed({
-        name: text(4_096),
-        kind: oneOf(['wildcard', 'pattern']),
-        configPath: SystemPath,
-        line: Line,
-        tls: Type.Boolean(),
-      }),
-      1_000,
-    ),
-  ),
+  forget: Type.Optional(list(Host, 1_000)),
 })
-export const Match = closed({ how: oneOf([...HOW, 'unknown']), configPath: SystemPath, line: Line })
-/** What nginx does for a host, as text to be shown. */
-export const Shown = closed({ path: SystemPath, line: nullable(Line), text: text(262_144) })
-export const Where = closed({ path: SystemPath, line: nullable(Line) })
-export const LoadState = closed({
-  changedSinceLoad: nullable(list(SystemPath, 1_000)),
-  refusal: nullable(Sentence),
-})
-export const NewestError = nullable(oneOf(ERROR_CLASSES))
-export const ProxyFact = Type.Union([
-  closed({ kind: oneOf(['not_required', 'free', 'unknown']) }),
-  closed({ kind: Type.Literal('taken'), how: oneOf(HOW), file: SystemPath, line: Line }),
-  closed({
-    kind: Type.Literal('broken'),
-    reason: Sentence,
-    file: Type.Optional(SystemPath),
-    line: Type.Optional(Line),
-  }),
-  closed({ kind: Type.Literal('unprepared'), reason: Sentence }),
-])
-
-/** What doctor tells of the edge. */
-export const Findings = list(
-  closed({
-    subject: text(200),
-    status: oneOf(['ok', 'warning', 'fault']),
-    sentence: Sentence,
-    fix: Type.Optional(Sentence),
-  }),
-  1_000,
+/** In the order of the questions. */
+export const VisitAnswers = list(
+  Type.Union([EdgeAnswer, Handshake, closed({ kind: Type.Literal('others'), listeners: list(text(100), 1_000) })]),
+  MOST_VISITS,
 )
 
+/** `prepared`: answered when the edge is prepared, with a fault if it cannot be. */
+export const DescribeQuestion = closed({ prepared: Type.Optional(Type.Literal(true)) })
 export const Description = closed({
   protocol: Type.Integer({ minimum: 1 }),
   version: text(50),

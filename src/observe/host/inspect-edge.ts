@@ -105,12 +105,16 @@ async function blockOf(subject: Subject, view: EdgeView, place: EdgePlace): Prom
   if (!map) return { kind: 'unknown' }
   const match = await view.answers(host, place)
   if (!match) return { kind: 'none' }
-  const ownPath = managed ? (await view.whereIs(host)).path : served?.configPath
+  const ownPath = managed ? await placeOf(view, host) : served?.configPath
   if (match.how === 'exact' && match.configPath === ownPath) return { kind: 'own' }
   const { how } = match
   if (how === 'unknown') return { kind: 'unknown' }
   return { kind: 'other', how, answering: { path: match.configPath, line: match.line } }
 }
+
+/** Where the entry of a host stands. */
+const placeOf = async (view: Pick<EdgeView, 'list'>, host: string): Promise<string | undefined> =>
+  (await view.list([host])).hosts[0]?.file
 
 /** Compares what stands for a host with what was applied. Undefined: a run changes it, so nobody can tell. */
 export async function fileState(
@@ -132,7 +136,7 @@ const MAX_BROKEN = 20
 
 async function configurationOf(view: EdgeView, subject: Subject, file: FileState): Promise<ConfigurationEvidence> {
   const { host, map, served, managed } = subject
-  const ownPath = served?.configPath ?? (managed && file !== 'missing' ? (await view.whereIs(host)).path : undefined)
+  const ownPath = served?.configPath ?? (managed && file !== 'missing' ? await placeOf(view, host) : undefined)
   const suspects = map?.broken ?? []
   const load = await view.loadState([...(ownPath === undefined ? [] : [ownPath]), ...suspects.map(({ path }) => path)])
   const hasChanged = (path: string) => load.changedSinceLoad?.includes(path) ?? false

@@ -33,7 +33,7 @@ test('an agent of another protocol is named, with what to do', async () => {
 test('an agent that does not know a verb is named, with its version and what to do', async () => {
   await expect(siteOn(edges, '23', HOST)).rejects.toMatchObject({
     code: 'unavailable',
-    message: expect.stringContaining('The agent of edge 23, version 0.0.9, does not know "find-site".'),
+    message: expect.stringContaining('The agent of edge 23, version 0.0.9, does not know "look".'),
   })
   await expect(site(HOST)).rejects.toThrow('Upgrade the agent on 23.')
 })
@@ -107,11 +107,11 @@ test('an agent that is away is named, and one of a Secondary does not hinder', a
     code: 'unavailable',
     message: `The agent of edge 73 at ${agent.socket}.gone does not answer (there is no socket).`,
   })
-  agent.says['find-site'] = { answer: { kind: 'none' } }
+  agent.says.look = { answer: { site: { kind: 'none' } } }
   const config = { adopt: { enabled: true }, servers: { primary: '23', secondary: '73' } } as unknown as Config
   const found = adoptableSites(config, new Map([...edges, ...both]))
   expect(await found?.('shop.lab.test')).toBeUndefined()
-  delete agent.says['find-site']
+  delete agent.says.look
 })
 
 test.each([
@@ -122,8 +122,8 @@ test.each([
 ])('an answer with %s is not believed', async (_, more) => {
   const digest = `sha256:${'0'.repeat(64)}`
   const good = { kind: 'site', tls: false, carried: 0, changed: [], lost: [], refused: [], digest, text: digest }
-  agent.says['find-site'] = { answer: { ...good, blocks: [] } }
+  agent.says.look = { answer: { site: { ...good, blocks: [] } } }
   expect(await site('shop.lab.test')).toMatchObject({ kind: 'site', tls: false })
-  agent.says['find-site'] = { answer: { ...good, blocks: [], ...more } }
+  agent.says.look = { answer: { site: { ...good, blocks: [], ...more } } }
   await expect(site('shop.lab.test')).rejects.toMatchObject({ kind: 'unavailable' })
 })

@@ -69,7 +69,7 @@ test('a plan sees what the agent sees: a name that its nginx serves already is t
   timeout: 60_000,
 }, async () => {
   const client = new AgentClient({ server: '23', at: { socket: agentOf('23').socket }, clock: systemClock })
-  expect(await client.call('preflight', { host: `free.${lab.description.zone}`, tls: false })).toEqual({ kind: 'free' })
+  expect(await client.look('conflict', { host: `free.${lab.description.zone}`, tls: false })).toEqual({ kind: 'free' })
   await planned(lab, { subdomain: 'free' })
 })
 

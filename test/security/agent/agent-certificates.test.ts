@@ -47,7 +47,7 @@ beforeAll(async () => {
   await identity.install(certificate, ca)
   const handlers = {
     describe: async () => DESCRIBED,
-    generation: async () => 'one',
+    visit: async () => [],
     'prepare-key': () => identity.prepareKey(),
     'install-certificate': (pem: string) => identity.install(pem).then(() => ({})),
   }
@@ -62,14 +62,17 @@ beforeAll(async () => {
     'the agent listens',
     async () =>
       (await clientOf(trust)
-        .call('generation', {})
-        .catch(() => '')) === 'one',
+        .call('visit', NOTHING)
+        .catch(() => undefined)) !== undefined,
   )
 })
 afterAll(async () => {
   await listener.close()
   folder[Symbol.dispose]()
 })
+
+/** Asks an agent for nothing, so that it only has to accept the message. */
+const NOTHING = { questions: [] }
 
 const clientOf = (of: EdgeTrust, server = '23', onDue = () => undefined) =>
   new AgentClient({
@@ -99,37 +102,37 @@ test('the certificate of another agent is not that of a service', async () => {
   await other.install(certificate, ca)
   const shown = other.read()
   if (!shown) throw new Error('It has no certificate.')
-  await expect(showing(shown).call('generation', {})).rejects.toThrow(/does not answer/)
+  await expect(showing(shown).call('visit', NOTHING)).rejects.toThrow(/does not answer/)
 })
 
 test('a certificate of another authority is refused', async () => {
   const foreign = (await newTrust().authority()).issueService('one', 9, Date.now())
   const { ca } = await trust.identity('23')
-  await expect(showing({ ...foreign, ca }).call('generation', {})).rejects.toThrow(/does not answer/)
+  await expect(showing({ ...foreign, ca }).call('visit', NOTHING)).rejects.toThrow(/does not answer/)
   expect(identity.edition).toBe(1)
 })
 
 test('a certificate that has run out is refused', async () => {
   const long = Date.now() - 30 * 86_400_000
   const shown = (await trust.authority()).issueService('one', 1, long)
-  await expect(showing(shown).call('generation', {})).rejects.toThrow(/does not answer/)
+  await expect(showing(shown).call('visit', NOTHING)).rejects.toThrow(/does not answer/)
 })
 
 test('a revoked certificate of a service is refused by an agent that has seen a newer one', async () => {
   const former = (await trust.authority()).issueService('one', 1, Date.now())
-  expect(await showing(former).call('generation', {})).toBe('one')
+  expect(await showing(former).call('visit', NOTHING)).toEqual([])
   await trust.revokeServices()
-  expect(await clientOf(trust).call('generation', {})).toBe('one')
+  expect(await clientOf(trust).call('visit', NOTHING)).toEqual([])
   const said = '"The certificate was revoked."'
-  await expect(showing(former).call('generation', {})).rejects.toMatchObject({ said })
+  await expect(showing(former).call('visit', NOTHING)).rejects.toMatchObject({ said })
   expect(refused).toContain('The certificate was revoked.')
 })
 
 test('an agent that is not the one enrolled is refused by the service', async () => {
-  await expect(clientOf(trust, '73').call('generation', {})).rejects.toThrow(
+  await expect(clientOf(trust, '73').call('visit', NOTHING)).rejects.toThrow(
     'its certificate is not that of the agent of edge 73',
   )
-  await expect(clientOf(newTrust()).call('generation', {})).rejects.toThrow(/does not answer/)
+  await expect(clientOf(newTrust()).call('visit', NOTHING)).rejects.toThrow(/does not answer/)
 })
 
 test('a new certificate is installed over the connection, and only for the key of this agent', {
@@ -150,7 +153,9 @@ test('a new certificate is installed over the connection, and only for the key o
     }
     const at = { address: ADDRESS, port, tls: { identity: async () => only, onDue: () => undefined } }
     return (
-      (await new AgentClient({ clock: systemClock, server: '23', at }).call('generation', {}).catch(() => '')) === 'one'
+      (await new AgentClient({ clock: systemClock, server: '23', at })
+        .call('visit', NOTHING)
+        .catch(() => undefined)) !== undefined
     )
   })
 })

@@ -118,8 +118,15 @@ describe('paths and text in place of a host', () => {
   ])('%j is neither looked for nor written', async (host) => {
     const before = generation()
     if (host !== 'drawbridge.conf') {
-      for (const verb of ['show', 'where', 'handshake'])
-        expect((await askAgent(socket, verb, { host })).status).toBe(400)
+      for (const [verb, asked] of [
+        ['look', { text: host }],
+        ['look', { conflict: { host, tls: false } }],
+        ['look', { site: { host, targets: [] } }],
+        ['look', { newestError: { host, since: 0 } }],
+        ['visit', { questions: [{ kind: 'certificate', host }] }],
+        ['visit', { questions: [{ kind: 'answer', host, path: '/', tls: false }] }],
+      ] as const)
+        expect((await askAgent(socket, verb, asked)).status).toBe(400)
       expect((await askAgent(socket, 'list', { hosts: [host] })).status).toBe(400)
     }
     const wishes = [entryOf(host), entryOf(HOST), 'absent', 'same', 'before', 'released', { asIn: 1 }]
@@ -131,12 +138,24 @@ describe('paths and text in place of a host', () => {
   })
 
   test('files that nginx does not read are not looked at', async () => {
-    expect((await askAgent(socket, 'load-state', ['/etc/shadow'])).status).toBe(400)
-    expect((await askAgent(socket, 'load-state', [join(folder(), 'current/../../../../etc/shadow')])).status).toBe(400)
+    expect((await askAgent(socket, 'look', { loaded: ['/etc/shadow'] })).status).toBe(400)
+    const beside = join(folder(), 'current/../../../../etc/shadow')
+    expect((await askAgent(socket, 'look', { loaded: [beside] })).status).toBe(400)
   })
 
   test('no message of an earlier version reads or writes a file', async () => {
-    for (const verb of ['read', 'hash', 'files-for', 'released', 'try-out', 'taken-out', 'fence'])
+    for (const verb of [
+      'read',
+      'hash',
+      'files-for',
+      'released',
+      'try-out',
+      'taken-out',
+      'fence',
+      'show',
+      'where',
+      'prepare',
+    ])
       expect((await askAgent(socket, verb, ['entries/shop.lab.test'])).status).toBe(404)
   })
 })
@@ -268,7 +287,7 @@ describe('certificates', () => {
       expect(await given(pair)).toEqual(INVALID)
     expect(await given({ certificatePem, keyPem, id: '../../x' })).toBe(400)
     expect(await given({ certificatePem: 'x'.repeat(100_000), keyPem })).toBe(400)
-    expect((await askAgent(socket, 'has-certificate', JSON.stringify('../../x'))).status).toBe(400)
+    expect((await askAgent(socket, 'list', { hosts: [], certificates: ['../../x'] })).status).toBe(400)
   })
 
   test('an entry gets only a certificate of its own host', async () => {
@@ -288,15 +307,12 @@ describe('certificates', () => {
     expect(await sent(host, entry)).toBe('serving')
     const [, line = ''] = keyPem.split('\n')
     const messages: [string, unknown][] = [
-      ...(['list', 'describe', 'unsettled', 'generation', 'examine'] as const).map((verb): [string, unknown] => [
-        verb,
-        {},
-      ]),
-      ['list', { hosts: [host] }],
-      ['show', { host }],
-      ['where', { host }],
-      ['look', { since: null }],
-      ['has-certificate', JSON.stringify(certificateId(fingerprint))],
+      ['describe', { prepared: true }],
+      ['list', {}],
+      ['list', { hosts: [host], certificates: [certificateId(fingerprint)], unsettled: true }],
+      ['look', { served: { since: null }, text: host, findings: true, valid: true, noDebugLog: true }],
+      ['look', { conflict: { host, tls: true }, site: { host, targets: [] }, newestError: { host, since: 0 } }],
+      ['visit', { questions: [{ kind: 'certificate', host }] }],
       ['certificate', { certificatePem, keyPem }],
     ]
     for (const [verb, asked] of messages) {
@@ -450,23 +466,27 @@ describe('messages', () => {
 
   test('what is too large is refused before it is read', async () => {
     expect((await askAgent(socket, 'describe', {}, { 'content-length': String(1e9) })).status).toBe(413)
-    expect((await askAgent(socket, 'where', { host: 'a'.repeat(300) })).status).toBe(400)
+    expect((await askAgent(socket, 'look', { text: 'a'.repeat(300) })).status).toBe(400)
     const long = changeOf([itemOf(HOST, entryOf(HOST, { note: 'x'.repeat(2_000_000) }))])
     expect((await askAgent(socket, 'change', long)).status).toBe(400)
     expect((await askAgent(socket, 'certificate', {}, { 'content-length': String(300_000) })).status).toBe(413)
   })
 
   test('the agent is no way into the network', async () => {
-    const visit = { host: HOST, path: '/', tls: false, full: false, limitMs: 1_000 }
-    for (const listenAddress of [
+    const visit = { kind: 'answer', host: HOST, path: '/', tls: false }
+    const visited = async (question: Record) => (await askAgent(socket, 'visit', { questions: [question] })).status
+    for (const place of [
       { address: '169.254.169.254', port: 80 },
       { address: '127.0.0.1', port: 22 },
       { address: lab.description.edges.primary.address, port: 22 },
     ])
-      expect((await askAgent(socket, 'visit', { ...visit, listenAddress })).status).toBe(400)
+      for (const question of [visit, { ...visit, full: false }, { kind: 'certificate', host: HOST }])
+        expect(await visited({ ...question, at: { ...place, limitMs: 1_000 } })).toBe(400)
     const own = { address: lab.description.edges.primary.address, port: lab.description.edges.primary.http }
     for (const path of ['/\r\nHost: evil', '/ HTTP/1.1\r\n\r\n', 'http://evil/', '/a b'])
-      expect((await askAgent(socket, 'visit', { ...visit, path, listenAddress: own })).status).toBe(400)
+      for (const at of [{}, { at: { ...own, limitMs: 1_000 } }, { at: { ...own, limitMs: 1_000 }, full: true }])
+        expect(await visited({ ...visit, path, ...at })).toBe(400)
+    expect(await visited({ ...visit, at: { ...own, limitMs: 1_000 } })).toBe(200)
   })
 })
 
@@ -484,8 +504,8 @@ describe('hand-written sites', () => {
   }, 60_000)
 
   test('what they say is not told, only the names of directives', async () => {
-    const { body } = await askAgent(socket, 'find-site', { host: SITE, targets: [] })
-    expect(JSON.parse(body).answer).toMatchObject({ kind: 'site', lost: [{ directive: 'proxy_set_header' }] })
+    const { body } = await askAgent(socket, 'look', { site: { host: SITE, targets: [] } })
+    expect(JSON.parse(body).answer.site).toMatchObject({ kind: 'site', lost: [{ directive: 'proxy_set_header' }] })
     expect(body).not.toContain('s3cret')
   })
 
@@ -562,8 +582,8 @@ describe('hand-written sites', () => {
     const closed = agents.agents['73']?.socket ?? ''
     const kept = siteFile(lab.description.edges.secondary, SITE)
     const text = readFileSync(kept, 'utf8')
-    const found = await askAgent(closed, 'find-site', { host: SITE, targets: [] })
-    expect(JSON.parse(found.body)).toEqual({ answer: { kind: 'off' } })
+    const found = await askAgent(closed, 'look', { site: { host: SITE, targets: [] } })
+    expect(JSON.parse(found.body)).toEqual({ answer: { site: { kind: 'off' } } })
     for (const run of [by('own'), {}]) expect(await changed(changeOf([adoption()], run), closed)).toBe('change_invalid')
     await changed(changeOf([itemOf(SITE, 'before', { takesOver })], by('own')), closed)
     expect(readFileSync(kept, 'utf8')).toBe(text)

@@ -67,7 +67,6 @@ export class FakeEdge {
       prepare: async () => undefined,
       assertValid: () => this.beforeRun(),
       ask: (question) => this.ask(question),
-      generation: async () => String(this.changes),
       list: async (hosts = this.hosts) => ({
         generation: String(this.changes),
         number: this.changes,

@@ -12,13 +12,13 @@ const availabilityOf = (
   more: Partial<ConstructorParameters<typeof EdgeAvailability>[0]> = {},
 ) => {
   let asked = 0
-  const generation = async (): Promise<never> => {
+  const list = async (): Promise<never> => {
     asked += 1
     if (asked < answersFrom) throw new Error('The agent does not answer.')
     return undefined as never
   }
   return new EdgeAvailability({
-    primary: { server: '23', generation },
+    primary: { server: '23', list },
     secondary: undefined,
     primaryServer: '23',
     instance: 'instance-a',
@@ -35,20 +35,20 @@ test('a request waits for an agent that is being started again', async () => {
 
 test('an edge is not called away because this process was late', async () => {
   const patienceMs = 100
-  const generation = async () => {
+  const list = async () => {
     await nextTurn()
     stall(5 * patienceMs)
     await nextTurn()
     return undefined as never
   }
-  const late = availabilityOf(1, systemClock, { primary: { server: '23', generation }, patienceMs })
+  const late = availabilityOf(1, systemClock, { primary: { server: '23', list }, patienceMs })
   expect(await late.servers()).toEqual(['23'])
 })
 
 test('an edge that does not answer is not waited for without an end', async () => {
   const clock = new VirtualClock()
-  const generation = () => new Promise<never>(() => undefined)
-  const silent = availabilityOf(1, clock, { primary: { server: '23', generation } })
+  const list = () => new Promise<never>(() => undefined)
+  const silent = availabilityOf(1, clock, { primary: { server: '23', list } })
   expect(await clock.advanceUntil(silent.servers())).toEqual([])
 })
 
