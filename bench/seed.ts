@@ -78,7 +78,8 @@ async function store(lab: Lab, hosts: readonly SeededHost[]): Promise<void> {
 }
 
 const planIdOf = (at: number): string => `plan_${String(at).padStart(26, '0')}`
-const ownerOf = (at: number): string => `drawbridge ${planIdOf(at).replace('plan_', 'exposure_')}`
+const exposureIdOf = (at: number): string => planIdOf(at).replace('plan_', 'exposure_')
+const ownerOf = (at: number): string => `drawbridge ${exposureIdOf(at)}`
 
 function planOf(at: number, zone: string, edge: string, target: string): Plan {
   const label = labelOf(at)
@@ -102,6 +103,8 @@ function planOf(at: number, zone: string, edge: string, target: string): Plan {
     createdAt: Date.now(),
     expiresAt: Date.now() + 86_400_000,
     createdBy: 'bench',
+    network: 'self',
+    exposureId: exposureIdOf(at),
     proof: randomBytes(32).toString('hex'),
   }
 }

@@ -986,7 +986,7 @@ export interface components {
             /** @description The address of the caller. Only internal callers see it. */
             createdBy?: string;
             /**
-             * @description The network from which the plan was made. Only internal callers see it. Absent for older plans.
+             * @description The network from which the plan was made. Only internal callers see it.
              * @enum {string}
              */
             network?: "internal" | "public" | "self";
@@ -1074,7 +1074,7 @@ export interface components {
             /** @description The address of the caller. Only internal callers see it. */
             createdBy?: string;
             /**
-             * @description The network from which the plan was made. Only internal callers see it. Absent for older plans.
+             * @description The network from which the plan was made. Only internal callers see it.
              * @enum {string}
              */
             network?: "internal" | "public" | "self";

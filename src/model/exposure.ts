@@ -75,22 +75,22 @@ export interface Plan {
   readonly request: ExposureRequest
   readonly checks: readonly Check[]
   readonly changes: readonly Change[]
-  /** The steps of its apply, in order. Undefined for plans that were stored before schema version 9. */
-  readonly steps?: readonly StepName[] | undefined
+  /** The steps of its apply, in order. */
+  readonly steps: readonly StepName[]
   /** Covers the request, the changes and the steps. */
   readonly digest: string
-  /** The id in the owner mark of the exposure. It survives `replaces`. Undefined for plans of earlier versions. */
-  readonly exposureId?: string | undefined
+  /** The id in the owner mark of the exposure. It survives `replaces`. */
+  readonly exposureId: string
   readonly createdAt: number
   readonly expiresAt: number
   readonly createdBy: string
-  /** The network of the caller. Undefined for plans of earlier versions. */
-  readonly network?: 'internal' | 'public' | 'self' | undefined
+  /** The network of the caller. */
+  readonly network: 'internal' | 'public' | 'self'
   /**
    * A random secret that distinguishes this plan's entry on an edge from other server blocks. It grants no access, and no
-   * answer of the service contains it. Undefined for plans of version 0.1.
+   * answer of the service contains it.
    */
-  readonly proof?: string | undefined
+  readonly proof: string
 }
 
 interface Labelled {

@@ -140,19 +140,10 @@ export function renewedReceipt(receipt: Receipt, { certificate, verify }: Afters
 export const secondaryCertificate = ({ onSecondary, certificate }: Receipt): string | undefined =>
   onSecondary ?? certificate?.fingerprint
 
-/** Receipts of version 1 were the after-images by step, with one member of the renewal beside them. */
-interface FirstReceipt extends Afters {
-  readonly secondary?: string
-}
-
-/** Reads a stored receipt. Rejects one that a newer version of Drawbridge wrote. */
+/** Reads a stored receipt. Rejects one that another version of Drawbridge wrote. */
 export function decodeReceipt(stored: unknown, host: string): Receipt {
-  const version = (stored as { version?: unknown }).version ?? 1
+  const { version } = stored as { version?: unknown }
   if (version === 2) return stored as Receipt
-  if (version === 1) {
-    const { secondary, ...afters } = stored as FirstReceipt
-    return { ...receiptOf(afters), ...(secondary !== undefined && { onSecondary: secondary }) }
-  }
   throw new Fault(
     `The receipt of ${host} has version ${JSON.stringify(version)}, which this version of Drawbridge cannot read. Start the version that wrote it.`,
   )

@@ -31,9 +31,8 @@ export interface Run {
   readonly fence: number
   /** Who requested the run, for the audit. */
   readonly actor: string
-  /** Absent for runs of version 0.1. */
-  readonly network?: Origin['network'] | undefined
-  readonly right?: Right | undefined
+  readonly network: Origin['network']
+  readonly right: Right
   readonly startedAt: number
   readonly finishedAt?: number | undefined
 }
@@ -165,7 +164,7 @@ export interface RunTask {
   readonly replaces?: string
   /** The edge that a converge brings into step. */
   readonly edge?: string
-  /** The hosts that a converge takes off the edge. Runs of earlier versions take off all theirs that have no exposure. */
+  /** The hosts that a converge takes off the edge. */
   readonly removes?: readonly string[]
   /** The plan of each entry that goes, by host: what another plan has put there since then stays. */
   readonly removedPlans?: Readonly<Record<string, string>>

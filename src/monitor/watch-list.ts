@@ -76,7 +76,7 @@ export class WatchList {
     return state === 'applying' || state === 'removing'
   }
 
-  /** The secret that identifies the host's own entry. Undefined for unmanaged hosts and for entries of version 0.1. */
+  /** The secret that identifies the host's own entry. Undefined for unmanaged hosts. */
   proofOf(host: string): string | undefined {
     return this.#exposures.get(host)?.proof
   }

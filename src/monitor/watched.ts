@@ -36,7 +36,7 @@ export interface WatchedExposure {
   readonly statuses?: readonly number[] | undefined
   readonly inMaintenance?: boolean
   /** The secret of the plan. No status contains it. */
-  readonly proof: string | undefined
+  readonly proof: string
   readonly owner?: string
   readonly note?: string
 }

@@ -84,9 +84,9 @@ export function changedSince(reviewed: Plan, now: Proposal): string[] {
     changes.filter((change): change is Extract<Change, { kind: K }> => change.kind === kind)
   const [before, after] = [find(reviewed.changes, 'certificate')[0], find(now.changes, 'certificate')[0]]
   if (after?.action === 'issue') words.push(...changedOrder(before, after))
-  // Only an order depends on where the certificate step stands. Plans of older schema versions have no steps.
+  // Only an order depends on where the certificate step stands.
   const ordersTwice = before?.action === 'issue' && after?.action === 'issue'
-  if (ordersTwice && reviewed.steps && reviewed.steps.join() !== now.steps.join()) words.push('the order of the steps')
+  if (ordersTwice && reviewed.steps.join() !== now.steps.join()) words.push('the order of the steps')
   const [proxyBefore, proxyAfter] = [find(reviewed.changes, 'proxy')[0], find(now.changes, 'proxy')[0]]
   const addresses = (proxy: typeof proxyBefore) => [proxy?.target, ...(proxy?.furtherTargets ?? [])].join()
   if (addresses(proxyBefore) !== addresses(proxyAfter)) words.push("the backend's address")

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Clock } from '../primitives/clock.ts'
 import { type Engine, UnusableStore } from './dialects/engine.ts'
 import { firstRelease } from './migrations/0019-first-release.ts'
+import { dropUnreleased } from './migrations/unreleased.ts'
 import type { Schema } from './schema.ts'
 
 /**
@@ -51,6 +52,7 @@ export async function migrate(db: Kysely<Schema>, engine: Engine, migrations = M
 
 /** The Drawbridge of the former number then refuses the store: to it, the store is newer. */
 async function renumber(transaction: Kysely<Schema>): Promise<void> {
+  await dropUnreleased(transaction)
   await transaction.deleteFrom('schema_versions').execute()
   await transaction.insertInto('schema_versions').values({ version: FIRST_RELEASED }).execute()
 }

@@ -48,10 +48,10 @@ export interface PlanRow {
   request: string
   checks: string
   changes: string
-  steps: string | null
-  proof: string | null
-  exposure_id: string | null
-  network: Origin['network'] | null
+  steps: string
+  proof: string
+  exposure_id: string
+  network: Origin['network']
 }
 
 interface CapabilityRow {
@@ -90,8 +90,8 @@ export interface RunRow {
   finished_at: number | null
   /** The number of journal entries, which is the sequence number of the last entry. */
   entries: number
-  network: Origin['network'] | null
-  proven_by: Right | null
+  network: Origin['network']
+  proven_by: Right
 }
 
 export interface JournalRow {

@@ -1,6 +1,7 @@
 import { Kysely } from 'kysely'
 import { LEFT_OPEN } from '../model/run.ts'
 import { type Engine, UnusableStore } from './dialects/engine.ts'
+import { dropUnreleased } from './migrations/unreleased.ts'
 import { assertNewest, migrate, migrationsTo, NEWEST_SCHEMA, releasedVersion, versionOf } from './migrations.ts'
 import type { CopyReport, RowPage, SnapshotContent, SnapshotHead, StoreSnapshot } from './ports/copy.ts'
 import type { Schema } from './schema.ts'
@@ -56,6 +57,7 @@ export async function writeSnapshot(
       await writing.deleteFrom('audit_head').execute()
       for await (const page of content.pages) await insert(writing, page)
       await assertFaithful(writing, content)
+      if (content.schema !== releasedVersion(content.schema)) await dropUnreleased(writing)
       const epoch = Math.max(now, content.epoch + 1, edgeEpoch + 1)
       const { storeId, keyId } = content
       await writing.updateTable('store_identity').set({ epoch, store_id: storeId, key_id: keyId }).execute()

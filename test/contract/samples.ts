@@ -32,10 +32,14 @@ export const samplePlan = (change: Partial<Plan> = {}): Plan => ({
     { kind: 'proxy', action: 'create', serverName: 'shop.lab.test', target: 'http://127.0.45.25:3000', https: true },
     { kind: 'dns', action: 'create', name: 'shop.lab.test', type: 'A', ttl: 60, value: '127.0.45.23' },
   ],
+  steps: ['check', 'backup', 'certificate', 'proxy', 'dns', 'verify'],
   digest: 'd'.repeat(64),
+  exposureId: 'exposure_0123456789abcdefghijklmnop',
   createdAt: NOW,
   expiresAt: NOW + DAY,
   createdBy: '127.0.0.1',
+  network: 'internal',
+  proof: 'ab'.repeat(32),
   ...change,
 })
 
@@ -73,6 +77,8 @@ export const sampleRun = (change: Partial<Run> = {}): Run => ({
   holder: 'one',
   fence: 1,
   actor: '127.0.45.10',
+  network: 'internal',
+  right: 'capability',
   startedAt: NOW,
   ...change,
 })

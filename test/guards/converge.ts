@@ -85,7 +85,7 @@ export const CONVERGE_GUARDS: readonly Guard[] = [
   {
     name: 'a converge removes only what it was told to',
     file: 'src/runs/steps/converge.ts',
-    from: '!exposed.has(host) && (removes?.includes(host) ?? true)',
+    from: '!exposed.has(host) && removes.includes(host)',
     to: '!exposed.has(host)',
     breaks: 'A host whose exposure ended in the meantime would be taken off by the wrong run.',
     test: CONVERGE_TEST,
@@ -93,7 +93,7 @@ export const CONVERGE_GUARDS: readonly Guard[] = [
   {
     name: 'a converge removes only the plan that it was told',
     file: 'src/runs/steps/converge.ts',
-    from: '!removedPlans || entry?.plan === removedPlans[host]',
+    from: 'entry?.plan === removedPlans[host]',
     to: 'true',
     breaks: 'A host that was applied again after the look would be taken off.',
     test: CONVERGE_TEST,

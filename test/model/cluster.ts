@@ -228,9 +228,13 @@ function planFor(host: string, at: number, replaces: string | undefined): Plan {
     request: { ...request, tls: false, ...(replaces !== undefined && { replaces }) },
     checks: [],
     changes: [],
+    steps: [],
     digest: id,
+    exposureId: `exposure_${id}`,
     createdAt: at,
     expiresAt: at + PLAN_LIFE_MS,
     createdBy: '192.168.45.10',
+    network: 'internal',
+    proof: randomBytes(32).toString('hex'),
   }
 }

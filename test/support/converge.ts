@@ -28,7 +28,7 @@ export function convergeOn({ store, primary, secondary, now, ...world }: Converg
     )
     return [
       convergeStep({
-        ...{ members, removes: task.removes, removedPlans: task.removedPlans, guard },
+        ...{ members, removes: task.removes ?? [], removedPlans: task.removedPlans ?? {}, guard },
         edge: (isPrimary ? primary : secondary).edge,
         entryFor: async (_edge, plan, certificate) => entryOf(plan, certificate),
         store,

@@ -26,11 +26,14 @@ export async function newRun(store: Store, action: RunAction): Promise<Run> {
         https: false,
       },
     ],
+    steps: ['proxy'],
+    exposureId: `exposure_${id}`,
     proof: 'ab'.repeat(32),
     digest: id,
     createdAt: 0,
     expiresAt: 1,
     createdBy: '127.0.0.1',
+    network: 'internal',
   }
   const { planId, host } = plan
   const run: Run = {
@@ -42,6 +45,8 @@ export async function newRun(store: Store, action: RunAction): Promise<Run> {
     holder: 'test',
     fence: 1,
     actor: '127.0.0.1',
+    network: 'internal',
+    right: 'capability',
     startedAt: 0,
   }
   await store.insertPlan(plan)

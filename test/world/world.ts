@@ -251,6 +251,7 @@ function planFor(host: string, at: number, { port, expiresIn, former }: Planned)
     createdAt: at,
     expiresAt: at + PLAN_LIFE_MS,
     createdBy: '192.168.45.10',
+    network: 'internal',
     proof: randomBytes(32).toString('hex'),
   }
 }

@@ -35,13 +35,10 @@ export const proofFile = (file: string): ProofRecord => ({
   write: (text) => (text === undefined ? rm(file, { force: true }) : writePrivateFile(file, text)),
 })
 
-/** In the store, where another instance can withdraw the proofs of one that died. The file is of an earlier version. */
-export const sharedProofs = (vault: OrderSecrets, name: string, file: ProofRecord): ProofRecord => ({
-  read: async () => (await vault.read(name)) ?? file.read(),
-  async write(text) {
-    await (text === undefined ? vault.drop(name) : vault.put(name, text))
-    await file.write(undefined)
-  },
+/** In the store, where another instance can withdraw the proofs of one that died. */
+export const sharedProofs = (vault: OrderSecrets, name: string): ProofRecord => ({
+  read: () => vault.read(name),
+  write: (text) => (text === undefined ? vault.drop(name) : vault.put(name, text)),
 })
 
 export function proofsIn(record: ProofRecord, responder: ChallengeResponder): Proofs {

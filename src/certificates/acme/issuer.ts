@@ -57,8 +57,10 @@ export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
   const running = new Map<string, Promise<InstalledCertificate>>()
 
   const proofsOf = (names: readonly string[]): ProofRecord => {
-    const file = proofFile(proofsFile(stateDir, directory, names.join(',')))
-    return secrets ? sharedProofs(secrets, `proofs ${directory} ${names.join(',')}`, file) : file
+    const joined = names.join(',')
+    return secrets
+      ? sharedProofs(secrets, `proofs ${directory} ${joined}`)
+      : proofFile(proofsFile(stateDir, directory, joined))
   }
 
   const issue = async (

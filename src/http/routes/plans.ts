@@ -240,11 +240,11 @@ const summaryBody = (plan: Plan) => {
 }
 
 /** Who made the plan, for the people who apply plans. */
-const makerOf = ({ createdBy, network }: Plan) => ({ createdBy, ...(network && { network }) })
+const makerOf = ({ createdBy, network }: Plan) => ({ createdBy, network })
 
 /** `own`: for the caller who sent this very request. */
 function planBody(plan: Plan, network: Caller['network'], to?: 'own'): PlanBody {
-  const { planId, state, host, url, request, digest, steps = [], createdAt, expiresAt } = plan
+  const { planId, state, host, url, request, digest, steps, createdAt, expiresAt } = plan
   const isInside = network === 'internal'
   return {
     ...{ planId, state, host, url, digest },

@@ -127,7 +127,7 @@ export const PlanBody = Type.Object(
     createdBy: Type.Optional(Type.String({ description: 'The address of the caller. Only internal callers see it.' })),
     network: Type.Optional(
       oneOf(['internal', 'public', 'self'], {
-        description: 'The network from which the plan was made. Only internal callers see it. Absent for older plans.',
+        description: 'The network from which the plan was made. Only internal callers see it.',
       }),
     ),
     lastRun: Type.Optional(LastRunBody),

@@ -135,7 +135,7 @@ const rebuildBody = ({ adoptions, left, known, silent, epoch }: RebuildReport) =
   found: adoptions.map(({ host, plan, receipt, expiresAt, guessed }) => ({
     host,
     planId: plan.planId,
-    exposureId: plan.exposureId ?? plan.planId,
+    exposureId: plan.exposureId,
     request: plan.request,
     certificate: receipt.certificate?.fingerprint ?? null,
     expiresAt: expiresAt === undefined ? null : instant(expiresAt),

@@ -4,7 +4,7 @@ import { sentenceOf } from '../../model/errors.ts'
 import type { Change, ExposureRequest, Plan, ProxyChange } from '../../model/exposure.ts'
 import type { ExposureOptions } from '../../model/options/grammar.ts'
 import { type ChosenCertificate, idInMark, type Receipt } from '../../model/receipt.ts'
-import { CONSOLE_ACTOR, epochAhead, type StepName } from '../../model/run.ts'
+import { BY_CONSOLE, epochAhead, type StepName } from '../../model/run.ts'
 
 /** An entry of Drawbridge as an edge has it. */
 export interface FoundEntry {
@@ -197,7 +197,8 @@ async function adopt(entry: FoundEntry, parts: RebuildParts, remembered: Remembe
     steps: parts.steps(record.tls),
     createdAt,
     expiresAt: createdAt,
-    createdBy: CONSOLE_ACTOR,
+    createdBy: BY_CONSOLE.actor,
+    network: BY_CONSOLE.network,
     proof: record.proof,
     exposureId,
   } as const

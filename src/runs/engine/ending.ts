@@ -71,16 +71,12 @@ export function auditActionOf({
   return action === 'accept' && task.intact ? 'release' : action
 }
 
-/** Runs stored by schema versions below 8 have no network: only internal callers could begin them. */
-export const networkOf = ({ actor, network }: Run): AuditEntry['network'] =>
-  network ?? (actor === SERVICE_ACTOR || actor === CONSOLE_ACTOR ? 'self' : 'internal')
-
 /** What the audit says of a run beside its outcome: by what right, whether recovery finished it, and what it was told. */
 export function factsOf({ plan, run, task, afters, members, recovered }: Ended): AuditEntry['facts'] {
   const { right, action } = run
   const { certificate } = action === 'renew' ? afters : {}
   const facts = {
-    ...(right !== undefined && { right }),
+    right,
     ...(recovered && { recovered }),
     ...(task.overwrite && { overwrite: true }),
     ...(task.mark !== undefined && { only: 'owner mark' }),

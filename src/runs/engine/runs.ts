@@ -18,17 +18,7 @@ import type { Store } from '../../store/ports/store.ts'
 import { type Beginning, type BeginSession, begin, type Carried } from './begin.ts'
 import { bookExposures, bookResolved } from './booking.ts'
 import type { CrashPoint } from './crash-points.ts'
-import {
-  auditActionOf,
-  type Ended,
-  endingOf,
-  eventOf,
-  factsOf,
-  hostsOf,
-  networkOf,
-  type RunResult,
-  storedEnd,
-} from './ending.ts'
+import { auditActionOf, type Ended, endingOf, eventOf, factsOf, hostsOf, type RunResult, storedEnd } from './ending.ts'
 import { Journal, untilStored } from './journal.ts'
 import { HeldLeases, LeaseLost } from './lease.ts'
 import { StepLimit } from './limits.ts'
@@ -87,7 +77,7 @@ export function continuesForward(action: Run['action'], entries: readonly Journa
   return decided || (!STEPS_OF[action].includes('verify') && !goingBack)
 }
 
-/** What the run was told, from the first entry of its journal. Runs of earlier versions have nothing there. */
+/** What the run was told, from the first entry of its journal. */
 export const taskIn = (entries: readonly JournalEntry[]): RunTask =>
   (entries.find(({ step, mark }) => step === 'run' && mark === 'intent')?.image ?? {}) as RunTask
 
@@ -284,7 +274,7 @@ export class Runs {
       await session.releaseLeases(leases)
       const event = eventOf(ended)
       if (event) await session.appendEvent(event)
-      const audited = { actor: run.actor, network: networkOf(run), action: auditActionOf(ended), outcome: ending.audit }
+      const audited = { actor: run.actor, network: run.network, action: auditActionOf(ended), outcome: ending.audit }
       await trail.record({ at, ...audited, planId, host, facts: factsOf(ended) }, session)
       return last
     })

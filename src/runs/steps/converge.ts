@@ -9,10 +9,10 @@ import type { Member } from './subject.ts'
 interface ConvergeParts {
   readonly edge: Edge
   readonly members: readonly Member[]
-  /** The hosts to take off the edge. Undefined: all hosts of the run that have no exposure. */
-  readonly removes: readonly string[] | undefined
-  /** The plans of their entries. Undefined: an entry of any plan is taken off. */
-  readonly removedPlans: Readonly<Record<string, string>> | undefined
+  /** The hosts to take off the edge. */
+  readonly removes: readonly string[]
+  /** The plans of their entries. */
+  readonly removedPlans: Readonly<Record<string, string>>
   readonly guard: RunGuard
   readonly store: Pick<PlanStore, 'findPlan'>
   readonly entryFor: StepContext['entryFor']
@@ -26,11 +26,10 @@ interface ConvergeParts {
 export function convergeStep(parts: ConvergeParts): Step<'proxy', null> {
   const { edge, members, removes, removedPlans, guard, store, entryFor, onCrashPoint } = parts
   const removed = (exposed: ReadonlySet<string>) =>
-    guard.fences.map(({ host }) => host).filter((host) => !exposed.has(host) && (removes?.includes(host) ?? true))
+    guard.fences.map(({ host }) => host).filter((host) => !exposed.has(host) && removes.includes(host))
   const wishOf = async ({ host, planId, receipt }: Member) => {
     const plan = await store.findPlan(planId)
-    // Without the plan's secret nobody can verify that the edge serves the entry.
-    if (plan?.proof === undefined) return []
+    if (!plan) return []
     const wanted = await entryFor(edge, plan, plan.request.tls ? receipt.certificate : undefined)
     return [{ host, fence: fenceOf(guard.fences, host), expected: 'any' as const, wanted }]
   }
@@ -41,7 +40,7 @@ export function convergeStep(parts: ConvergeParts): Step<'proxy', null> {
       const orphans = removed(new Set(members.map(({ host }) => host)))
       const standing = orphans.length === 0 ? [] : (await edge.list(orphans)).hosts
       // Another plan may have put an entry there in the meantime. That entry stays.
-      const isNamed = ({ host, entry }: ListedHost) => !removedPlans || entry?.plan === removedPlans[host]
+      const isNamed = ({ host, entry }: ListedHost) => entry?.plan === removedPlans[host]
       const gone = standing.flatMap((one) =>
         one.revision === null || !isNamed(one)
           ? []

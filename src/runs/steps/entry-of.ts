@@ -9,12 +9,12 @@ import type { ChosenCertificate } from '../../model/receipt.ts'
 export function entryOf(plan: Plan, certificate: ChosenCertificate | undefined): Entry {
   const { host, planId, exposureId, proof, request, changes } = plan
   const proxy = changes.find((change): change is ProxyChange => change.kind === 'proxy')
-  if (!proxy || proof === undefined) throw new Fault(`The plan ${planId} has nothing that an edge could serve.`)
+  if (!proxy) throw new Fault(`The plan ${planId} has nothing that an edge could serve.`)
   const { owner, note, health, options = {} } = request
   const servers = [request.server, ...(options.backends ?? []).map(({ server }) => server)]
   return canonicalEntry({
     host,
-    ...(exposureId !== undefined && { exposure: exposureId }),
+    exposure: exposureId,
     plan: planId,
     targets: [proxy.target, ...(proxy.furtherTargets ?? [])].map((url, at) => targetIn(url, servers[at])),
     certificate: certificate ? certificateId(certificate.fingerprint) : null,

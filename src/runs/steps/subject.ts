@@ -9,7 +9,7 @@ import {
   STEPS_TO_RENEW,
   type StepName,
 } from '../../model/run.ts'
-import { stepsToApply, stepsToRepair } from '../../plan/steps.ts'
+import { stepsToRepair } from '../../plan/steps.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import type { Exposure, ExposureStore } from '../../store/ports/exposures.ts'
 import type { PlanStore } from '../../store/ports/plans.ts'
@@ -51,8 +51,8 @@ export interface EdgeSubject {
   /** The exposures that the edge shall serve. */
   readonly members: readonly Member[]
   /** The hosts that the edge shall not serve any more, and the plans of their entries. */
-  readonly removes: readonly string[] | undefined
-  readonly removedPlans: Readonly<Record<string, string>> | undefined
+  readonly removes: readonly string[]
+  readonly removedPlans: Readonly<Record<string, string>>
   readonly steps: readonly StepName[]
 }
 
@@ -74,7 +74,7 @@ export async function subjectOf(parts: SubjectParts, { plan, run, task }: Carrie
   const { store } = parts
   const { action, runId } = run
   if (action === 'converge') {
-    const { edge: server = '', removes, removedPlans } = task
+    const { edge: server = '', removes = [], removedPlans = {} } = task
     const members = membersIn(await store.exposuresOf(runId))
     return { kind: 'edge', server, members, removes, removedPlans, steps: STEPS_TO_CONVERGE }
   }
@@ -91,7 +91,7 @@ export async function subjectOf(parts: SubjectParts, { plan, run, task }: Carrie
     store.findExposure(host),
     replaces === undefined ? undefined : store.findPlan(replaces),
   ])
-  const steps = task.steps ?? FIXED_STEPS[action] ?? stepsOf(plan, parts)
+  const steps = task.steps ?? FIXED_STEPS[action] ?? plan.steps
   return { kind: 'host', action, plan, receipt: exposure?.receipt, former, steps }
 }
 
@@ -100,10 +100,6 @@ const FIXED_STEPS: Partial<Record<HostAction, readonly StepName[]>> = {
   remove: STEPS_TO_REMOVE,
   accept: STEPS_TO_ACCEPT,
 }
-
-/** Plans that were stored before schema version 9 have no steps: theirs follow from their changes. */
-const stepsOf = ({ steps, request, changes }: Plan, { challenge }: SubjectParts): readonly StepName[] =>
-  steps ?? stepsToApply(request.tls, changes, challenge)
 
 const membersIn = (claimed: readonly Exposure[]): readonly Member[] =>
   claimed.flatMap(({ host, planId, receipt }) => (receipt ? [{ host, planId, receipt }] : []))

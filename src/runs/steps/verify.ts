@@ -24,8 +24,8 @@ interface Judged {
   readonly host: string
   readonly health: string
   readonly tls: boolean
-  /** The secret of the plan. Plans of the first version have none: then any 2xx answer counts. */
-  readonly proof: string | undefined
+  /** The secret of the plan. */
+  readonly proof: string
   readonly options?: EntryOptions | undefined
 }
 
@@ -34,10 +34,7 @@ export const edgeJudge =
   ({ host, health: path, tls, proof, options }: Judged): EdgeJudge =>
   async (edge, afters) => {
     const question = { host, path, tls, proof }
-    const [answer, [elsewhere]] = await Promise.all([
-      edge.ask(question),
-      proof === undefined ? [] : edge.foreignListeners(question),
-    ])
+    const [answer, [elsewhere]] = await Promise.all([edge.ask(question), edge.foreignListeners(question)])
     const expected = tls ? afters.certificate?.fingerprint : undefined
     return { server: edge.server, ...verdictOn(answer, elsewhere, expected, statusesOf(options)) }
   }

@@ -55,10 +55,10 @@ const toRow = (plan: Plan): PlanRow => ({
   request: JSON.stringify(plan.request),
   checks: JSON.stringify(plan.checks),
   changes: JSON.stringify(plan.changes),
-  steps: plan.steps === undefined ? null : JSON.stringify(plan.steps),
-  proof: plan.proof ?? null,
-  exposure_id: plan.exposureId ?? null,
-  network: plan.network ?? null,
+  steps: JSON.stringify(plan.steps),
+  proof: plan.proof,
+  exposure_id: plan.exposureId,
+  network: plan.network,
 })
 
 const toPlan = (row: PlanRow): Plan => ({
@@ -73,8 +73,8 @@ const toPlan = (row: PlanRow): Plan => ({
   createdAt: row.created_at,
   expiresAt: row.expires_at,
   createdBy: row.created_by,
-  ...(row.steps !== null && { steps: JSON.parse(row.steps) }),
-  ...(row.proof !== null && { proof: row.proof }),
-  ...(row.exposure_id !== null && { exposureId: row.exposure_id }),
-  ...(row.network !== null && { network: row.network }),
+  steps: JSON.parse(row.steps),
+  proof: row.proof,
+  exposureId: row.exposure_id,
+  network: row.network,
 })

@@ -120,8 +120,8 @@ const toRow = (run: Run): RunRow => ({
   started_at: run.startedAt,
   finished_at: run.finishedAt ?? null,
   entries: 0,
-  network: run.network ?? null,
-  proven_by: run.right ?? null,
+  network: run.network,
+  proven_by: run.right,
 })
 
 const toRun = (row: RunRow): Run => ({
@@ -135,8 +135,8 @@ const toRun = (row: RunRow): Run => ({
   actor: row.actor,
   startedAt: row.started_at,
   ...(row.finished_at !== null && { finishedAt: row.finished_at }),
-  ...(row.network !== null && { network: row.network }),
-  ...(row.proven_by !== null && { right: row.proven_by }),
+  network: row.network,
+  right: row.proven_by,
 })
 
 type Journal = Pick<RunStore, 'appendJournal' | 'readJournal'>

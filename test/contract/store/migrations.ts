@@ -108,6 +108,31 @@ export function migrationSuite(on: Bench): void {
       expect(await shape()).toStrictEqual(former)
     })
 
+    it('drop plans of versions that were never released, with their runs, and keep all others', async () => {
+      await layFormer()
+      const [over] = await on.sql("select plan_id from plans where state = 'removed'")
+      await on.sql(`update plans set proof = null, network = null where plan_id = '${over?.plan_id}'`)
+      await on.sql(`update plans set network = null where host = 'plain.lab.test'`)
+      const store = await on.open()
+      expect(await store.findPlan(String(over?.plan_id))).toBeUndefined()
+      expect(await store.runsOf(String(over?.plan_id))).toStrictEqual([])
+      const { planId = '' } = (await store.findExposure('plain.lab.test')) ?? {}
+      expect(await store.findPlan(planId)).toMatchObject({ network: 'public' })
+      expect(await store.runsOf(planId)).toHaveLength(1)
+    })
+
+    it.each([
+      "update plans set steps = null where host = 'plain.lab.test'",
+      `update exposures set receipt = '{"check":null}' where host = 'plain.lab.test'`,
+    ])('refuse a host that such a version exposes still, and change nothing: %s', async (statement) => {
+      await layFormer()
+      await on.sql(statement)
+      await expect(on.open()).rejects.toThrow(
+        '1 of its exposures, such as plain.lab.test, were made by a version that was never released. Nothing was changed.',
+      )
+      expect(await versions()).toHaveLength(OLDEST_SCHEMA)
+    })
+
     it('refuse a database of an earlier version, which was never released, and change nothing', async () => {
       await layTables(OLDEST_SCHEMA - 1)
       const before = await versions()

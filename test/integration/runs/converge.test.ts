@@ -275,12 +275,12 @@ test('a run removes no entry of another plan than it was told', async () => {
 
 test('a run removes no host but those that it was told to', async () => {
   for (const host of ['told.lab.test', 'other.lab.test']) secondary.put(host, PLAN_ID)
-  await stepFor(['told.lab.test'])
+  await stepFor(['told.lab.test'], { 'told.lab.test': PLAN_ID, 'other.lab.test': PLAN_ID })
   expect(secondary.hosts).toEqual(['other.lab.test'])
 })
 
 /** The step of a run that has the leases of all hosts on the Secondary. */
-async function stepFor(removes: readonly string[], removedPlans?: Readonly<Record<string, string>>): Promise<void> {
+async function stepFor(removes: readonly string[], removedPlans: Readonly<Record<string, string>>): Promise<void> {
   const fences = secondary.hosts.map((host) => ({ host, epoch: 1, number: 1 }))
   const guard = {
     assertHeld: () => undefined,

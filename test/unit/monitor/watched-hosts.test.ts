@@ -29,7 +29,7 @@ const held = (host: string, state: PlanState): WatchedExposure => ({
   port: 3000,
   tls: true,
   health: '/healthz',
-  proof: undefined,
+  proof: 'ab'.repeat(32),
 })
 const watched = (hosts: readonly ServedHost[], ours: readonly WatchedExposure[]) =>
   watchedHosts(

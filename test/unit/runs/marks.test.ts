@@ -52,17 +52,16 @@ test('the apply of a plan that an earlier version made writes no plan id into DN
   const { host, changes } = samplePlan()
   const made = (id: string) => {
     const mark = { kind: 'dns', action: 'create', name: `_drawbridge.${host}`, type: 'TXT', ttl: 60 } as const
-    return samplePlan({ planId: PLAN, changes: [...changes, { ...mark, value: `drawbridge ${id}` }] })
+    return samplePlan({ planId: PLAN, exposureId: PLAN, changes: [...changes, { ...mark, value: `drawbridge ${id}` }] })
   }
   const [address, mark] = recordsToClaim(made(PLAN))
-  expect([address?.value, mark?.value]).toEqual(['127.0.45.23', markFor({ planId: PLAN })])
+  expect([address?.value, mark?.value]).toEqual(['127.0.45.23', markFor({ planId: PLAN, exposureId: PLAN })])
   expect(recordsToClaim(made(OWN))[1]?.value).toBe(`drawbridge ${OWN}`)
 })
 
 test('the new mark is always the same for a plan, holds no plan id, and keeps an id that the exposure has', () => {
-  const mark = markFor({ planId: PLAN })
-  expect(mark).toBe(markFor({ planId: PLAN }))
+  const mark = markFor({ planId: PLAN, exposureId: PLAN })
+  expect(mark).toBe(markFor({ planId: PLAN, exposureId: PLAN }))
   expect(idInMark(mark)).toMatch(/^exposure_[0-9a-f]{32}$/)
-  expect(markFor({ planId: PLAN, exposureId: PLAN })).toBe(mark)
   expect(markFor({ planId: PLAN, exposureId: OWN })).toBe(`drawbridge ${OWN}`)
 })
