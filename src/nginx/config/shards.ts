@@ -80,15 +80,18 @@ const pemFolders = PEM_KINDS.flatMap((kind) =>
   ]),
 )
 
-/** The kinds of text that hosts have. `entries` is not for nginx: it holds the records, with what proves them. */
+/**
+ * The kinds of text that hosts have. `entries` is not for nginx: it holds the records. The proofs of entries stand there, in `answers` and
+ * in `blocks`: whoever knows one could answer in the place of an entry.
+ */
 const HOST_KINDS = {
   entries: { ending: 'json', secret: true, split: byLine(/^\{"host":"([a-z0-9._-]+)"/) },
   'names-http': NAMES,
   'names-https': NAMES,
   backends: VALUES,
-  answers: VALUES,
+  answers: { ...VALUES, secret: true },
   challenges: { ending: 'map', split: byLine(new RegExp(`^\\s*"~\\^()(${ESCAPED_HOST}) `)) },
-  blocks: { ending: 'conf', split: byBlock },
+  blocks: { ending: 'conf', secret: true, split: byBlock },
   'tls/hosts': { ...VALUES, secret: true },
 } as const satisfies Readonly<Record<string, Kind>>
 

@@ -22,6 +22,7 @@ const isWritableByOthers = (line: string) => (Number.parseInt(line.split(' ')[1]
 
 test('keys, their folders, the store and the backups are for the service alone, on both edges', async () => {
   const { planId } = await applied(lab, { subdomain: 'secret', tls: true })
+  const other = await applied(lab, { subdomain: 'options', options: { maxBody: '5m' } })
   const { primary, secondary } = lab.description.edges
   expect(openToOthers(join(lab.state, 'service'))).toEqual([])
   for (const { folder } of [primary, secondary]) {
@@ -29,11 +30,15 @@ test('keys, their folders, the store and the backups are for the service alone, 
     const files = listing(tls)
     expect(files.filter((line) => /^keys-1\/\d\d\.map 600 /.test(line))).toHaveLength(1)
     expect(files.filter((line) => line.includes('/ ') && !line.endsWith(' 700'))).toEqual([])
+    // The proofs of entries.
+    const proofs = listing(join(folder, 'current')).filter((line) => /^(?:answers|blocks|entries)\/\d/.test(line))
+    expect(proofs.length).toBeGreaterThanOrEqual(3)
+    expect(proofs.filter((line) => !/ 600( |$)/.test(line))).toEqual([])
     // Anybody may read what is served, nobody else may write it.
     expect(listing(folder).filter((line) => isWritableByOthers(line))).toEqual([])
   }
   await invariants(lab)
-  await removed(lab, planId)
+  for (const plan of [planId, other.planId]) await removed(lab, plan)
   expect(openToOthers(join(lab.state, 'service'))).toEqual([])
 })
 
