@@ -5,14 +5,14 @@ import { PresentGeneration } from './generations/present.ts'
 import { listeningReader } from './process/neighbours.ts'
 
 export interface EntryText {
-  /** Where the entry stands on the edge. `line` is null when it is a file of its own. */
+  /** The place of the entry on the edge. `line` is null if the entry is a file of its own. */
   readonly path: string
   readonly line: number | null
-  /** Server blocks that do the same in any nginx. They name the files of a certificate and a key, and contain neither. */
+  /** Server blocks with the same effect in any nginx. They name the files of a certificate and a key, and contain neither. */
   readonly text: string
 }
 
-/** What nginx does for a host, as if the host stood alone. Undefined when the edge does not serve it. */
+/** The server blocks of a host, independent of other hosts. Undefined if the edge does not serve the host. */
 export async function entryText(settings: EdgeSettings, host: string): Promise<EntryText | undefined> {
   const present = new PresentGeneration(settings.folder)
   const standing = present.find(host)

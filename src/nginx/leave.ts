@@ -14,7 +14,7 @@ import { testConfiguration } from './process/nginx-program.ts'
 import { masterPid } from './process/nginx-workers.ts'
 import { replaceWorkers } from './process/reload.ts'
 
-/** What was taken out of nginx. */
+/** What was removed from nginx. */
 interface Left {
   readonly edited: string | null
   readonly removed: string | null
@@ -24,10 +24,10 @@ interface Left {
 }
 
 /**
- * Takes the include line out of the administrator's main file and removes the folder of the edge. Released sites stay on the air: the
- * main file includes them in place of our base file, which did. Refuses while a host has an entry, unless `withHosts`, and while
- * an agent runs. The main file without the line is tested before it is put in place, and the folder goes only when nginx runs
- * without it. Repeatable.
+ * Removes the include line from the administrator's main file, and removes the folder of the edge. nginx continues to serve
+ * released sites: the main file includes them instead of our base file. Refuses while an agent runs, and while a host has an entry,
+ * unless `withHosts`. Tests the main file without the line before it replaces the main file. Removes the folder only after nginx
+ * runs without it. Repeatable.
  */
 export async function leaveNginx(settings: EdgeSettings, { withHosts = false } = {}): Promise<Left> {
   const { folder } = settings
@@ -59,18 +59,20 @@ function assertEmpty({ folder, server }: EdgeSettings): void {
   )
 }
 
-/** The files by which nginx serves released sites. They lie beside our folder and are not ours. */
+/** The files by which nginx serves released sites. They are beside our folder, and belong to the administrator. */
 function releasedSites({ folder }: EdgeSettings): string[] {
   const place = releasedFolder(folder)
   const names = existsSync(place) ? readdirSync(place) : []
-  // As nginx's own pattern: it leaves out names that begin with a dot.
+  // Like nginx's own pattern, it omits names that begin with a dot.
   return names
     .filter((name) => name.endsWith('.conf') && !name.startsWith('.'))
     .toSorted()
     .map((name) => join(place, name))
 }
 
-/** Without our line in the main file nobody knows by which way nginx reads the base file, and with it the released sites. */
+/**
+ * Refuses if the main file has no line of ours: it is then unknown how nginx reads the base file and, with it, the released sites.
+ */
 function assertIncluded(settings: EdgeSettings, released: readonly string[]): void {
   if (hasReleasedInclude(settings)) return
   const place = releasedFolder(settings.folder)
@@ -81,7 +83,7 @@ function assertIncluded(settings: EdgeSettings, released: readonly string[]): vo
   )
 }
 
-/** The path of the main file if it was changed. It keeps its owner and mode; a link to it stays a link. */
+/** The path of the main file if it was changed. The file keeps its owner and mode; a link to it stays a link. */
 async function withoutInclude(settings: EdgeSettings, released: readonly string[]): Promise<string | null> {
   const text = withoutOurInclude(settings, { keepsReleased: released.length > 0 })
   if (text === undefined) return null

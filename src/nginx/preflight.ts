@@ -72,9 +72,9 @@ function debugLogOf({ debugLogs }: ServedMap, { pidFile }: EdgeSettings): Refusa
 const LOGS_KEYS = 'it is configured to log at debug level, which writes private keys into its log'
 
 /**
- * The server block that would answer instead of an entry for the host, on either port: a name that another block serves by
- * TLS only is taken, too. A default server conflicts only on the address that visitors use. On other addresses, such as the
- * loopback, it answers no request for our names.
+ * The server block that would answer instead of an entry for the host, on either port. A name that another block serves only with
+ * TLS is taken, too. A default server conflicts only on the address that visitors use. On other addresses, such as the loopback, it
+ * answers no request for our names.
  */
 function rivalOf(
   host: string,
@@ -82,7 +82,8 @@ function rivalOf(
   { settings, listening, ownPath }: { settings: EdgeSettings; listening: Listening; ownPath: string },
 ): ServedName | undefined {
   const { folder, address, ports } = settings
-  // A file with blocks has those of many hosts. Without a block of its own there, the host's name is in the block of another host.
+  // A file with blocks contains the blocks of many hosts. If the host has no block of its own there, its name is in the block of
+  // another host.
   const blocks = join(folder, CURRENT, 'blocks/')
   const own = (path: string) => isWrittenByUs(folder, path) && (!path.startsWith(blocks) || path === ownPath)
   const { http, https } = socketsOf(listening)
@@ -96,7 +97,7 @@ function rivalOf(
   const rival = places
     .flatMap((place) => {
       const here = canonicalAddress(place.address)
-      // A more specific socket where ours listens, too, is a place of its own.
+      // A more specific socket on which our servers listen, too, is checked as a place of its own.
       return map.rivals(host, own, place).filter(({ address: at }) => at === here || !isPlace(at, place.port))
     })
     .find(({ how, address: at }) => how !== 'default' || at === visited)

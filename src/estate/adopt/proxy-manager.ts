@@ -9,14 +9,14 @@ const WEBSOCKET = 'Upgrades to WebSocket are passed on.'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** The rows of Nginx Proxy Manager's database that are hosts. */
+/** The rows of Nginx Proxy Manager's database that describe hosts. */
 interface Tables {
   readonly proxy_host: readonly Row[]
   readonly redirection_host: readonly Row[]
   readonly dead_host: readonly Row[]
 }
 
-/** What becomes of every name in a database of Nginx Proxy Manager. Every name is an exposure of its own. */
+/** Judges every name in a database of Nginx Proxy Manager. Every name becomes an exposure of its own. */
 export function judgeProxyManager(
   tables: Tables,
   file: string,

@@ -2,14 +2,14 @@ import { ANSWER, QUESTION, UNKNOWN_HOST } from '../../edge/record/proof.ts'
 import { hostInServerName } from '../reading/text/written-names.ts'
 import type { SiteDirective } from './site-text.ts'
 
-/** The headers by which the service knows its own entries. Every entry has them, whoever wrote the site. */
+/** The service recognizes its own entries by these headers. Every entry sends them, also an entry of an adopted site. */
 const OWN_HEADERS = [QUESTION, ANSWER, UNKNOWN_HOST.header].map((name) => name.toLowerCase())
 const OWN_VARIABLE = /^\$drawbridge_entry$/
 const OWN_QUESTION = new RegExp(`^\\(\\$http_${QUESTION.toLowerCase().replaceAll('-', '_')}$`)
 
 /**
- * The site in a file that a release wrote, without what the release took along from the entry: the proof of its plan, and variables of
- * its own for upgrades, which are those of an entry again. What the administrator wrote into the file stays.
+ * The site in a file that a release wrote. Leaves out what the release copied from the entry: the proof of its plan and its maps
+ * for upgrades. References to those maps get the names of an entry again. Text that the administrator added to the file stays.
  */
 export const asSite = (directives: readonly SiteDirective[]): readonly SiteDirective[] =>
   directives.flatMap((each) =>
@@ -24,9 +24,9 @@ function isOfEntry({ name, args: [first = '', second = ''] }: SiteDirective): bo
 }
 
 const RELEASED = /^\$released_[0-9a-f]{12}_(upgrade|connection)$/
-/** A long name stands as a pattern. */
+/** A long name is written as a pattern. */
 const asWritten = (word: string): string => hostInServerName(word) ?? word.replace(RELEASED, '$$drawbridge_$1')
 
-/** Whether a file that a release wrote has nothing left but the comments and maps around the site. */
+/** Whether a file that a release wrote contains only the comments and maps around the site. */
 export const isWithoutSite = (text: string): boolean =>
   text.split('\n').every((line) => /^\s*(#.*)?$/.test(line) || /^map \$\w+ \$released_\w+ \{[^{}]*\}$/.test(line))

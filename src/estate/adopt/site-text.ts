@@ -1,23 +1,23 @@
 import { isLuaBlock } from '../reading/text/lua.ts'
 import { Tokens, UnreadableText } from '../reading/text/tokens.ts'
 
-/** One directive of a site with its place. `block`: its content, with every include replaced by the content of its files. */
+/** One directive of a site with its position. `block`: its content, with every include replaced by the content of its files. */
 export interface SiteDirective {
   readonly name: string
   readonly args: readonly string[]
   readonly path: string
   readonly line: number
   readonly block: readonly SiteDirective[] | undefined
-  /** Its place in the text of its file, its `;` or `}` included. */
+  /** Its range in the text of its file, including its `;` or `}`. */
   readonly start: number
   readonly end: number
-  /** It is an include of a file that was not read, with the reason as a clause. What the file says is not known. */
+  /** The directive includes a file that was not read. The value is the reason, as a clause. The content of the file is unknown. */
   readonly unread?: string | undefined
 }
 
 /**
- * The content of the files that an include names, in the order of nginx. A file that was not read is the include itself, marked as
- * `unread`: whoever judges a block must not take it as empty.
+ * The content of the files that an include names, in the order of nginx. For a file that was not read, the include itself is
+ * returned, marked as `unread`: a judgement must not treat the block as empty.
  */
 export type Included = (pattern: string, include: SiteDirective) => readonly SiteDirective[]
 
@@ -49,7 +49,7 @@ export function readSite(path: string, text: string, include: Included): SiteDir
   return read(0).found
 }
 
-/** A program is skipped by its own rules: its name alone says that it decides. */
+/** Skips a program of Lua by the rules of Lua. The name of the directive is enough for a judgement. */
 function luaIn(tokens: Tokens): { readonly found: SiteDirective[]; readonly end: number } {
   tokens.skipLua()
   return { found: [], end: tokens.end }

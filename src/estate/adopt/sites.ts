@@ -14,26 +14,26 @@ import type { SiteWorld } from './judge/site-world.ts'
 import { asSite } from './released-site.ts'
 import { type Included, readSite, type SiteDirective } from './site-text.ts'
 
-/** The hand-written server blocks of an nginx, and what stands around them. */
+/** The hand-written server blocks of an nginx, and their context. */
 export interface Sites {
   readonly servers: readonly SiteDirective[]
-  /** What the http block says beside its servers. They inherit it. */
+  /** The content of the http block without its servers. Its servers inherit it. */
   readonly http: readonly SiteDirective[]
   readonly upstreams: ReadonlyMap<string, readonly string[]>
-  /** The servers that are the default of a socket because they come first. */
+  /** The servers that are the default of a socket because they are its first server. */
   readonly firsts: ReadonlySet<SiteDirective>
-  /** Files that could not be read, with a clause that has no text of the file. */
+  /** Files that could not be read. `reason` is a clause without text of the file. */
   readonly unreadable: readonly { readonly file: string; readonly line: number | null; readonly reason: string }[]
 }
 
 const MAX_FILES = 20_000
-/** Files that include each other have no end. */
+/** Ends the reading of files that include each other. */
 const MAX_DEPTH = 32
 const MAX_BYTES = 16 * 1024 * 1024
 
 /**
- * The sites of an edge, in the order in which nginx reads them. What Drawbridge wrote itself is left out, except the file of `host` if it
- * was released: it is the administrator's, and our base file includes it.
+ * The sites of an edge, in the order in which nginx reads them. Leaves out Drawbridge's own files, except the file of `host` if the
+ * host was released: that file belongs to the administrator, and our base file includes it.
  */
 export function sitesOfEdge({ config, folder }: Pick<EdgeSettings, 'config' | 'folder'>, host?: string): Sites {
   const files = new SiteFiles(dirname(config), (path) => path.startsWith(`${folder}/`))
@@ -48,8 +48,9 @@ const MAIN = 'nginx.conf'
 const OUR_FOLDERS = ['drawbridge', 'drawbridge-released']
 
 /**
- * The sites in the files of a folder. A folder with nginx.conf is read as nginx reads it, from there. In another one each file counts as
- * included in an http block, and relative includes start where nginx.conf stands, in a folder above. Follows links, as nginx does.
+ * The sites in the files of a folder. A folder with nginx.conf is read as nginx reads it, from that file. In any other folder each
+ * file counts as included in an http block, and relative includes start at the nearest parent folder with nginx.conf. Follows
+ * links, as nginx does.
  */
 export function sitesOfFolder(folder: string): Sites {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
@@ -60,7 +61,7 @@ export function sitesOfFolder(folder: string): Sites {
     const files = new SiteFiles(prefix, isOurs)
     const main = join(prefix, MAIN)
     const sites = existsSync(main) ? sitesIn(files.read(main, topOf(main)), files) : undefined
-    // A copy of a folder may include the original by its absolute path, which is not there.
+    // A copy of a folder may include the original by its absolute path, which may be missing here.
     if (sites && sites.servers.length > 0) return sites
   }
   const files = new SiteFiles(prefix, isOurs)
@@ -73,7 +74,7 @@ export function sitesOfFolder(folder: string): Sites {
     const directives = files.read(path, topOf(path))
     return isSnippet(path, directives) ? [] : [{ real, directives }]
   })
-  // What another file includes stands there, and not in the http block.
+  // The content of an included file belongs to the file that includes it, not to the http block.
   const directives = read.filter(({ real }) => !files.included.has(real)).flatMap((each) => each.directives)
   return sitesIn(directives, files)
 }
@@ -86,22 +87,22 @@ function prefixOf(folder: string): string {
   }
 }
 
-/** What a site is judged by beside the text of the configuration. */
+/** What a judgement depends on besides the text of the configuration. */
 export type GivenWorld = Omit<SiteWorld, 'upstreams' | 'http' | 'firsts'>
 
-/** By its directives alone. */
+/** Judges a host by its directives alone. */
 export const judgeHost = (host: string, sites: Sites, world: GivenWorld): JudgedSite =>
   judgeSite(host, serversOf(host, sites), { ...world, ...sites })
 
-/** The server blocks that name a host, exactly. */
+/** The server blocks with exactly this name. */
 export const serversOf = (host: string, { servers }: Sites): readonly SiteDirective[] =>
   servers.filter((server) => namesOf(server).includes(host))
 
-/** Names that are patterns belong to no host. */
+/** The hosts of all servers. A wildcard or a pattern is not a host. */
 export const hostsIn = ({ servers }: Sites): string[] =>
   [...new Set(servers.flatMap(namesOf))].filter((name) => name.includes('.') && isNameOfHost(name)).toSorted()
 
-/** With underscores, too: such a name is served, and cannot be adopted. */
+/** Accepts underscores: nginx serves such a name, but it cannot be adopted. */
 const isNameOfHost = (name: string): boolean => {
   const alike = name.replaceAll('_', 'x')
   return parseName(alike) === alike
@@ -130,7 +131,7 @@ function sitesIn(directives: readonly SiteDirective[], { unreadable }: SiteFiles
   return { servers, http, upstreams, firsts: firstsOf(servers), unreadable }
 }
 
-/** Without a `default_server` nginx takes the first block of a socket. */
+/** Without a `default_server`, nginx uses the first block of a socket. */
 function firstsOf(servers: readonly SiteDirective[]): ReadonlySet<SiteDirective> {
   const sockets = servers.flatMap((server) => placesOf(server).map((place) => ({ server, place })))
   const bySocket = Map.groupBy(sockets, ({ place: { address, port } }) => `${address} ${port}`)
@@ -140,10 +141,10 @@ function firstsOf(servers: readonly SiteDirective[]): ReadonlySet<SiteDirective>
   return new Set(firsts)
 }
 
-/** Reads files with all that they include. A file that is not read is reported, and marked where it would stand. */
+/** Reads files with all their includes. Reports a file that cannot be read, and marks its place. */
 class SiteFiles {
   readonly unreadable: { file: string; line: number | null; reason: string }[] = []
-  /** The files that others include, without links. */
+  /** The real paths of the files that other files include. */
   readonly included = new Set<string>()
   readonly #prefix: string
   readonly #isOurs: (path: string) => boolean
@@ -156,7 +157,7 @@ class SiteFiles {
     this.#isOurs = isOurs
   }
 
-  /** `include`: what stands for the content if the file is not read. */
+  /** `include`: replaces the content if the file cannot be read. */
   read(path: string, include: SiteDirective): SiteDirective[] {
     const found = this.#textOf(path)
     if ('fault' in found) return [this.#unread(path, null, found.fault, include)]
@@ -208,7 +209,7 @@ class SiteFiles {
   }
 }
 
-/** A path that cannot be looked at. What it has may be read by nginx. The message is a clause. */
+/** The path cannot be inspected, but nginx may read its content. The message is a clause. */
 class HiddenPath extends Error {
   constructor() {
     super('its pattern leads through a folder that cannot be read')
@@ -230,7 +231,7 @@ function unlessMissing<T>(look: () => T, missing: T): T {
   }
 }
 
-/** Stands for a file that nothing includes. */
+/** Represents the include of a file that no other file includes. */
 const topOf = (path: string): SiteDirective => ({
   name: 'include',
   args: [],
@@ -241,11 +242,13 @@ const topOf = (path: string): SiteDirective => ({
   end: 0,
 })
 
-/** A file such as proxy_params, which sites include. Only files of conf.d stand in the http block without a block of their own. */
+/**
+ * A file such as proxy_params, which sites include. Only files of conf.d count as content of the http block if they have no block.
+ */
 const isSnippet = (path: string, directives: readonly SiteDirective[]): boolean =>
   !path.endsWith('.conf') && directives.every(({ block, unread }) => block === undefined && unread === undefined)
 
-/** Certificates and keys lie beside sites, and are no configuration. */
+/** Certificates and keys may be in the same folder as sites. They are not configuration. */
 function isPem(path: string): boolean {
   const start = Buffer.alloc(11)
   let file: number | undefined

@@ -3,10 +3,10 @@ import { Tokens } from '../reading/text/tokens.ts'
 import type { SiteDirective } from './site-text.ts'
 import { type Sites, serversOf } from './sites.ts'
 
-/** The files of a site without its server blocks. A null text: the file has nothing else, and goes. */
+/** The files of a site without its server blocks. A null text: nothing else is in the file, so it is removed. */
 export type TakenOut = ReadonlyMap<string, string | null>
 
-/** Why the blocks of a host cannot be taken out of their files, or what the files are without them. */
+/** The files without the blocks of a host, or the reason why the blocks cannot be taken out. */
 export function takeOut(host: string, sites: Sites, main: string): TakenOut | { readonly refused: string } {
   const blocks = serversOf(host, sites)
   if (blocks.some(({ path }) => path === main)) return { refused: 'Its server block stands in the main file of nginx.' }
@@ -16,7 +16,7 @@ export function takeOut(host: string, sites: Sites, main: string): TakenOut | { 
   return new Map([...files].map(([path, own]) => [path, withoutBlocks(readFileSync(path, 'utf8'), own)]))
 }
 
-/** The text without the blocks; lines that had nothing else go as a whole. Null if no directive is left. */
+/** The text without the blocks. Removes lines that become empty. Null if no directive is left. */
 export function withoutBlocks(text: string, blocks: readonly Pick<SiteDirective, 'start' | 'end'>[]): string | null {
   const rest = blocks
     .toSorted((a, b) => b.start - a.start)

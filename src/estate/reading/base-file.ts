@@ -4,9 +4,9 @@ import { BASE_FILE } from '../layout.ts'
 import { isSameStamp, type Stamp, stampOf } from './text/config-files.ts'
 
 export interface Base {
-  /** The number of the present generation. Undefined without one. */
+  /** The number of the present generation. Undefined if there is none. */
   readonly generation: number | undefined
-  /** The text, the same for every generation with the same settings. */
+  /** The text without the generation's number: equal for all generations with the same settings. */
   readonly shape: string
   readonly changedAt: number
 }
@@ -45,7 +45,7 @@ export function generationIn(base: string): number | undefined {
   return number === undefined ? undefined : Number(number)
 }
 
-/** The text of a base file, the same for every generation with the same settings. */
+/** The text of a base file without the generation's number: equal for all generations with the same settings. */
 export const withoutNumber = (base: string): string =>
   base
     .replace(/^# Made by Drawbridge: generation \d+/, '# Made by Drawbridge')

@@ -25,8 +25,8 @@ interface Reading {
 }
 
 /**
- * Reads the configuration of an nginx, starting at its main file. It only opens files for reading. What others wrote is parsed on a
- * thread. The hosts of the edge's own generation are known from its lines.
+ * Reads the configuration of an nginx, starting at its main file. It only opens files for reading. A worker thread parses the files
+ * that Drawbridge did not write. The hosts of the edge's own generation are read from its lines.
  */
 export function edgeReader(
   settings: Pick<EdgeSettings, 'config' | 'pidFile' | 'folder' | 'clock'> & Partial<Pick<EdgeSettings, 'prefix'>>,
@@ -35,7 +35,7 @@ export function edgeReader(
   const gathered = new GatheredHostsReader(settings.folder)
   const configuration = new ParsedConfiguration(settings, 'servers')
   let latest: Reading | undefined
-  /** Kept over a reading that fails. */
+  /** Survives a failed reading. */
   const unlisted = new Set<string>()
   const readAgain = async (): Promise<EdgeMap> => {
     const slices = new Slices(SLICE_MS, settings.clock)

@@ -12,7 +12,7 @@ export const endOfLog = (file: string): Promise<number> =>
   )
 
 /**
- * Why the master rejected its configuration since then, without text of the log; undefined when it did not. nginx retries a
+ * Why the master has rejected its configuration since `from`, without text of the log. Undefined if it has not. nginx retries a
  * port that is in use, so a message about such a port alone is not final.
  */
 export async function refusalSince(file: string, from: number, master: number): Promise<string | undefined> {

@@ -11,9 +11,9 @@ import { ESCAPED_HOST, hostInMapKey, hostInServerName, unescaped } from './text/
 /** The hosts of a generation. */
 export interface Gathering {
   readonly hosts: GatheredHosts
-  /** The files with more than names or entries, by their paths in the generation. */
+  /** The files with other lines than names or entries, by their paths in the generation. */
   readonly odd: readonly string[]
-  /** Differs when a file differs. */
+  /** Changes whenever a file changes. */
   readonly version: number
   readonly changedAt: number
 }
@@ -32,14 +32,17 @@ interface GatheredFile {
 }
 
 /**
- * Knows the hosts of the present generation. The edge wrote its files, so their lines are recognized without a parser, and only
- * files that have changed are read again. A file with other lines is odd: it is parsed as nginx does.
+ * Reads the hosts of the present generation. The edge wrote its files, so their lines are recognized without a parser, and only
+ * files that have changed are read again. A file with other lines is odd: the parser reads it.
  */
 export class GatheredHostsReader {
   readonly #folder: string
   /** By the path in the generation. */
   readonly #files = new Map<string, GatheredFile>()
-  /** The hosts of the files with the same name in all kinds: a host is in such files only, unless somebody wrote it elsewhere. */
+  /**
+   * The hosts of the files with the same name in all kinds. All lines of a host are in one shard unless an administrator wrote it
+   * elsewhere.
+   */
   readonly #shards = new Map<string, ReadonlyMap<string, GatheredHost>>()
   #hosts: GatheredHosts = new Map()
   #hasScattered = false
@@ -94,7 +97,7 @@ export class GatheredHostsReader {
   }
 
   async #gather(stale: ReadonlySet<string>, changed: Set<string>, slices: Slices): Promise<void> {
-    // A host in several shards can lose one of its places only. Then all are gathered anew.
+    // If a host is in several shards, one changed shard does not give all its places. Collect all hosts anew.
     const hosts = new Map(this.#hasScattered ? [] : this.#hosts)
     const gathered = this.#hasScattered ? new Set([...stale, ...this.#shards.keys()]) : stale
     this.#hasScattered = false
@@ -138,7 +141,7 @@ export class GatheredHostsReader {
 
 const NO_KINDS: readonly string[] = []
 
-/** The place of the backend counts. */
+/** Merges two entries of a host. The place of the backend is kept. */
 function together(one: GatheredHost, other: GatheredHost): GatheredHost {
   const main = one.backend === undefined ? other : one
   const kinds = other.kinds.length === 0 ? one.kinds : [...new Set([...one.kinds, ...other.kinds])]
@@ -154,13 +157,13 @@ const areSame = (before: readonly Entry[], now: readonly Entry[]): boolean =>
     return other?.host === host && other.value === value && other.line === line
   })
 
-/** Groups: the host, or one that is written as a pattern, and the value. */
+/** Groups: the host, or the host as a pattern, and the value. */
 const NAME_LINE = new RegExp(`^server_name (?:([a-z0-9._-]+)|"~\\^(${ESCAPED_HOST})\\$");$`)
 const MAP_LINE = new RegExp(
   `^(?!default |include )(?:([a-z0-9._-]+)|"~\\*\\^(${ESCAPED_HOST})\\$") ([^\\s;{}"'\\\\$]+);$`,
 )
 
-/** A file that cannot be read is odd: the parser tells why. */
+/** A file that cannot be read is odd: the parser reports the reason. */
 function readGathered(path: string, kind: string): Omit<GatheredFile, 'stamp'> {
   let text: string
   try {
@@ -179,7 +182,7 @@ function readGathered(path: string, kind: string): Omit<GatheredFile, 'stamp'> {
   return { entries, isOdd: false }
 }
 
-/** Only the places of hosts: everything else in the file is told by the parser of the whole configuration. */
+/** Returns only the places of hosts. The parser of the whole configuration reads the rest of the file. */
 function parsedEntries(text: string, kind: string): Entry[] {
   const { statements } = parse(text, kind === BACKENDS ? 'entries' : 'directives', (block) => block)
   return statements.flatMap(({ name, args, line }) => {

@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path'
 import { rewrite } from './text/directives.ts'
 import { expandGlob, type Folders, isGlob, TooManyPaths } from './text/glob.ts'
 
-/** No configuration that works includes deeper. */
+/** No working configuration has deeper includes. */
 const MAX_DEPTH = 32
 
-/** Copies of the files that have another text, and of all that include one of them. */
+/** Copies of the files with a changed text, and of all files that include one of them. */
 export class Drafts {
   /** The texts by the path of the draft. */
   readonly written = new Map<string, string>()
@@ -15,7 +15,7 @@ export class Drafts {
   readonly #main: string
   readonly #changed: ReadonlyMap<string, string | null>
 
-  /** `changed`: the texts by the path by which nginx includes the file. Null: the file goes. */
+  /** `changed`: the texts by the path by which nginx includes the file. Null: the file is removed. */
   constructor(folder: string, main: string, changed: ReadonlyMap<string, string | null>) {
     this.#folder = folder
     this.#main = main
@@ -26,18 +26,18 @@ export class Drafts {
     return this.#originals.get(draft)
   }
 
-  /** The text of the main file with its includes led to drafts. */
+  /** The text of the main file with includes that point to the drafts. */
   led(main: string): string {
     return this.#ledText(main, 0) ?? main
   }
 
-  /** Undefined if it is as it was, and so is all that it includes. */
+  /** Undefined if neither the file nor any of its includes has changed. */
   #changedTextOf(path: string, depth: number): string | undefined {
     const given = this.#changed.get(path)
     return this.#ledText(given ?? readFileSync(path, 'utf8'), depth) ?? given ?? undefined
   }
 
-  /** Undefined if no include leads elsewhere. */
+  /** Undefined if no include changes. */
   #ledText(text: string, depth: number): string | undefined {
     let hasChanged = false
     const rewritten = rewrite(text, ({ name, args }) => {
@@ -52,7 +52,7 @@ export class Drafts {
     return hasChanged ? rewritten : undefined
   }
 
-  /** The path to include in place of a file: itself, a draft, or null if it goes. */
+  /** The path to include in place of a file: the file itself, its draft, or null if the file is removed. */
   #draftOf(path: string, depth: number): string | null {
     if (this.#changed.get(path) === null) return null
     const text = readable(path) ? this.#changedTextOf(path, depth) : undefined
@@ -64,7 +64,7 @@ export class Drafts {
   }
 }
 
-/** What cannot be read or parsed is included as it is, and nginx says what is wrong with it. */
+/** A file that cannot be read or parsed is included unchanged, and nginx reports the fault. */
 function readable(path: string): boolean {
   try {
     rewrite(readFileSync(path, 'utf8'), () => undefined)
@@ -74,7 +74,7 @@ function readable(path: string): boolean {
   }
 }
 
-/** Undefined if the pattern matches too many paths: then it is included as it is. */
+/** Undefined if the pattern matches too many paths: then the include stays unchanged. */
 function namedBy(pattern: string, prefix: string): readonly string[] | undefined {
   try {
     return pathsOf(pattern, prefix)

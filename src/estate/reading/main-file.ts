@@ -21,15 +21,16 @@ export async function readMainFile(settings: Pick<EdgeSettings, 'config' | 'fold
 }
 
 /**
- * The text with the include of our folder as the last directive of the http block, so that nginx reads all other servers before ours.
- * The same text if it includes the folder already. Throws an EdgeFault if there is no http block, or the text cannot be parsed.
+ * The text with the include of our folder as the last directive of the http block, so that nginx reads all other servers before
+ * ours. Returns the text unchanged if it already includes the folder. Throws an EdgeFault if the text has no http block or cannot
+ * be parsed.
  */
 export function withInclude(text: string, settings: Pick<EdgeSettings, 'config' | 'folder'>): string {
   if (readDirectives(text, settings.config).some((directive) => includesOurs(directive, settings))) return text
   return withLastInclude(withoutReleased(text, settings), settings)
 }
 
-/** Our base file includes the released sites. A line of an earlier installation would let nginx read them twice. */
+/** Removes the line of an earlier installation: our base file includes the released sites, and nginx would read them twice. */
 const withoutReleased = (text: string, settings: Pick<EdgeSettings, 'config' | 'folder'>): string =>
   replaceAll(
     text,
@@ -71,9 +72,9 @@ function endOfHttp(text: string): number | undefined {
 }
 
 /**
- * The text of the main file without our include, or undefined if it has none. `keepsReleased`: released sites, which our base file
- * includes, are included in its place. A line that has nothing else, apart from a comment that names Drawbridge, goes as a whole: so a
- * file is again as it was before the line was added.
+ * The text of the main file without our include, or undefined if it has none. `keepsReleased`: the new text includes the released
+ * sites, which our base file included before. A line with nothing else, apart from a comment that names Drawbridge, is removed as a
+ * whole. The file is then identical to the file before the installation.
  */
 export function withoutOurInclude(
   settings: Pick<EdgeSettings, 'config' | 'folder'>,
@@ -91,7 +92,7 @@ export function withoutOurInclude(
 export const hasReleasedInclude = (settings: Pick<EdgeSettings, 'config' | 'folder'>): boolean =>
   readDirectives(readText(settings.config), settings.config).some((directive) => includesReleased(directive, settings))
 
-/** The text with another directive in the place of the first one, or with none. */
+/** Replaces the first directive by `instead` if it is given, and removes all others. */
 function replaceAll(text: string, directives: readonly Directive[], instead: string | undefined): string {
   return directives.reduceRight((rest, { start, end }, at) => {
     if (at === 0 && instead !== undefined) return rest.slice(0, start) + instead + rest.slice(end)
@@ -99,7 +100,7 @@ function replaceAll(text: string, directives: readonly Directive[], instead: str
     const lineEnd = rest.indexOf('\n', end)
     const [before, after] = [rest.slice(lineStart, start), rest.slice(end, lineEnd < 0 ? undefined : lineEnd)]
     const isAlone = /^[ \t]*$/.test(before) && /^[ \t]*(#.*drawbridge.*)?\r?$/i.test(after)
-    // In a line of others the include stands between two spaces of its own.
+    // Between other directives on one line, the include has a space on both sides. Remove one of them.
     const space = rest[start - 1] === ' ' && rest[end] === ' ' ? 1 : 0
     if (!isAlone) return rest.slice(0, start - space) + rest.slice(end + space)
     return rest.slice(0, lineStart) + (lineEnd < 0 ? '' : rest.slice(lineEnd + 1))

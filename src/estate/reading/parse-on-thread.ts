@@ -6,12 +6,12 @@ import type { OwnPath, Parsed, ParseRequest } from './parsed.ts'
 import type { Stamp } from './text/config-files.ts'
 import type { ServerDraft } from './text/statements.ts'
 
-/** The thread keeps what it parsed, which may be much. It ends when nobody has asked for this time. */
+/** The thread caches parsed files, which may take much memory. It ends after this time without a question. */
 const IDLE_MS = 30_000
 
 const MAX_HEAP_MB = 1_024
 
-/** Work is bounded by steps. This limit is for what no bound of steps has foreseen. */
+/** A step budget bounds the work. This limit covers work that the budget does not count. */
 const MAX_PARSE_MS = 60_000
 
 let thread: Worker | undefined
@@ -29,8 +29,8 @@ const waiting = new Map<
 >()
 
 /**
- * `parseConfiguration` on a worker thread. The answer is as empty as `want` says. Rejects only when the thread ends: it is ended if it
- * does not begin to answer in time.
+ * Runs `parseConfiguration` on a worker thread. `want` names the parts of the answer. Rejects only if the thread ends: it is ended
+ * if its answer does not start in time.
  */
 export function parseOnThread(request: ParseRequest, want: Question['want'], clock: Clock): Promise<Parsed> {
   idle?.cancel()
@@ -45,12 +45,12 @@ export function parseOnThread(request: ParseRequest, want: Question['want'], clo
   return promise
 }
 
-/** `clock`: of the first question, for the pauses of all. */
+/** `clock`: the clock of the first question, used for the pauses of all questions. */
 function startThread(clock: Clock): Worker {
   // A worker thread cannot use all options of this process, such as --eval.
   const worker = new Worker(new URL(`parse-thread${extname(import.meta.url)}`, import.meta.url), {
     execArgv: [],
-    // A hostile configuration ends the thread and not the process.
+    // A hostile configuration must end only the thread, not the process.
     resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
   })
   worker.on('message', (message: FromThread) => receive(worker, message, clock))
@@ -76,7 +76,7 @@ function receive(worker: Worker, { id, head, items, isLast }: FromThread, clock:
   asked?.overdue.cancel()
   asked?.draft.add(head, items)
   if (!isLast) {
-    // Asked for after a turn of the event loop: otherwise pieces that wait would be handled in one turn.
+    // Request the next piece after a turn of the event loop: otherwise this process would handle all waiting pieces in one turn.
     void clock.turn().then(() => worker.postMessage({ next: id } satisfies ToThread))
     return
   }
@@ -94,16 +94,16 @@ function stopThread(): void {
   void ended?.terminate()
 }
 
-/** Puts the pieces together. */
+/** Assembles the pieces of an answer. */
 class Draft {
   #head: Head | undefined
   readonly #servers: ServerDraft[] = []
   readonly #foreign = new Map<string, Stamp>()
   readonly #own = new Map<string, OwnPath>()
   readonly #entries = new Map<string, [string, string][]>()
-  /** The names of servers that came in several pieces. */
+  /** The names of servers that arrived in several pieces. */
   readonly #names = new Map<ServerDraft, string[]>()
-  /** Each message has its own copy of a path. */
+  /** Shares equal paths: every message has its own copy of a path. */
   readonly #paths = new Map<string, string>()
 
   add(head: Head | undefined, items: readonly Item[]): void {

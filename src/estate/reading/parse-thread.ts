@@ -37,7 +37,7 @@ export interface FromThread {
 const ITEMS_PER_MESSAGE = 250
 const NAMES_PER_ITEM = 100
 
-/** By main file. A thread lives for a while only, so what nobody asks for again is not kept for ever. */
+/** By main file. The thread ends when it is idle, so unused entries are not kept for ever. */
 const files = new Map<string, ConfigFiles>()
 const pending = new Map<number, Iterator<Item>>()
 

@@ -12,8 +12,8 @@ import { pathKindLater } from './text/path-kind.ts'
 type ParsedSettings = Pick<EdgeSettings, 'config' | 'folder' | 'clock'> & Partial<Pick<EdgeSettings, 'prefix'>>
 
 /**
- * What nginx reads, without the gathered hosts of the edge. It is parsed again only when a file outside the edge's folder has changed,
- * or something in that folder that is not what every generation has.
+ * The configuration that nginx reads, without the gathered hosts of the edge. It is parsed again only after a change of a file
+ * outside the edge's folder, or of a path in that folder that differs between generations.
  */
 export class ParsedConfiguration {
   readonly #settings: ParsedSettings

@@ -28,7 +28,7 @@ export interface ParseRequest {
   readonly odd: readonly string[]
 }
 
-/** What nginx reads, as plain data. Paths lead through the link to the present generation. */
+/** The configuration that nginx reads, as plain data. Paths use the link to the present generation. */
 export interface Parsed extends HttpBlock {
   readonly broken: readonly BrokenPlace[]
   /** Those of the main, events and http contexts. */
@@ -106,7 +106,7 @@ function* debugLogsIn(included: Included): Generator<Located> {
 const isDebugLog = ({ name, args }: Located): boolean =>
   name === 'debug_connection' || (name === 'error_log' && args.slice(1).some((level) => level.startsWith('debug')))
 
-/** A path in a generation, as a path that stays the same. */
+/** Replaces the number of the generation in a path by the link to the present generation. */
 function stablePath(folder: string, path: string): string {
   const inside = inGeneration(folder, path)
   return inside === undefined ? path : join(folder, CURRENT, inside)
@@ -120,10 +120,7 @@ function inGeneration(folder: string, path: string): string | undefined {
   return rest.slice(rest.indexOf('/') + 1)
 }
 
-/**
- * A file that passes from generation to generation gets a further link, which changes its ctime. Its mtime tells when its content
- * was written.
- */
+/** A file that is linked into the next generation gets a new ctime. Its mtime is the time when its content was written. */
 export const ownStamp = ({ mtimeMs, ...stamp }: Stamp): Stamp => ({
   ...stamp,
   mtimeMs,
@@ -131,7 +128,7 @@ export const ownStamp = ({ mtimeMs, ...stamp }: Stamp): Stamp => ({
   isSettled: isSettled(mtimeMs),
 })
 
-/** The visible names in a folder. The edge keeps its drafts in hidden ones. */
+/** The visible names in a folder. The edge's drafts have hidden names. */
 export function namesIn(folder: string): string {
   try {
     return readdirSync(folder)
@@ -143,7 +140,7 @@ export function namesIn(folder: string): string {
   }
 }
 
-/** `optional`: a folder that nobody needs to have removed when it is missing. */
+/** `optional`: a folder that may never have existed, so its absence is not a removal. */
 function traceOf(seen: readonly (readonly [string, OwnPath])[], optional: string): Trace {
   const hash = createHash('sha256')
   let changedAt = 0

@@ -8,11 +8,14 @@ export interface Refusal {
   readonly reason: string
   readonly file?: string | undefined
   readonly line?: number | undefined
-  /** The configuration is sound: the unit that runs this process forbids what nginx itself may do. */
+  /** The configuration is valid: the systemd unit of this process forbids something that nginx itself is allowed to do. */
   readonly isUnit?: true
 }
 
-/** The first `[emerg]` line has the cause; later lines are consequences. `unit`: of systemd, in whose walls nginx ran. */
+/**
+ * The first `[emerg]` line has the cause; later lines are consequences. `unit`: the systemd unit whose restrictions applied to
+ * nginx.
+ */
 export function refusalIn(output: string, unit: string | null = ownUnit()): Refusal {
   const line = output.split('\n').find((text) => text.includes('[emerg]')) ?? ''
   const [, forbidden = ''] = / "(\/[^"]+)" failed \(30: /.exec(line) ?? []
@@ -40,7 +43,7 @@ function ownUnit(): string | null {
   }
 }
 
-/** A refusal as sentences. `whose`: what is broken, if it is the configuration. */
+/** A refusal as sentences. `whose`: the name of the configuration, for a refusal that is its fault. */
 export function refusalText(refusal: Refusal, whose: string): string {
   const sentence = refusalSentence(refusal)
   if (refusal.isUnit) return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`

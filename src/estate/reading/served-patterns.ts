@@ -3,16 +3,19 @@ import type { Slices } from '../../primitives/slices.ts'
 import type { ServerDraft } from './text/statements.ts'
 import { hostInServerName } from './text/written-names.ts'
 
-/** More are of no use to a person, and hostile files may have any number. */
+/** A person has no use for a longer list, and hostile files may have any number of patterns. */
 const MOST = 1_000
 
-/** `cut`: where the rest begins that is not listed. */
+/** `cut`: the place of the first pattern that is not listed. */
 export interface ServedPatterns {
   readonly patterns: readonly ServedPattern[]
   readonly cut: readonly BrokenPlace[]
 }
 
-/** The names of server blocks that are no host names: wildcards and patterns. Nobody can ask for them, so they are only listed. */
+/**
+ * The wildcards and patterns among the names of server blocks. They are not host names, so no call can name one: they are only
+ * listed.
+ */
 export async function servedPatterns(servers: readonly ServerDraft[], slices: Slices): Promise<ServedPatterns> {
   const found: ServedPattern[] = []
   for (const { names, path: configPath, line, listen } of servers) {

@@ -12,7 +12,7 @@ import { judgeHosts } from './rehearsed.ts'
 
 /** One file of a site, before and after its server blocks were taken out. */
 export interface SiteFile {
-  /** Absolute, with no link in it. */
+  /** Absolute, without links. */
   readonly file: string
   /** The paths by which nginx includes it. */
   readonly included: readonly string[]
@@ -20,7 +20,10 @@ export interface SiteFile {
   readonly after: string
 }
 
-/** The deployment target at an address of a site. The loopback stands for the edge's own server, unless a target has that address. */
+/**
+ * The deployment target at an address of a site. The loopback address means the edge's own server, unless a target has that
+ * address.
+ */
 export const targetAt =
   (targets: readonly { readonly server: string; readonly address: string }[], own: string): SiteWorld['serverAt'] =>
   (address) => {
@@ -29,7 +32,7 @@ export const targetAt =
     return (exact ?? targets.find(({ server }) => isLoopback && server === own))?.server
   }
 
-/** Covers the text of the server blocks of a host. */
+/** A digest of the server blocks of a host. */
 const textDigest = (blocks: readonly SiteDirective[]): string =>
   sha256(JSON.stringify(blocks.map(({ path, start, end }) => [path, readFileSync(path, 'utf8').slice(start, end)])))
 
@@ -62,8 +65,8 @@ export async function findSite(
 const named = ({ directive, sentence }: NamedFinding): NamedFinding => ({ directive, sentence })
 
 /**
- * What the files of a site are without it. Throws `change_invalid` if it cannot be taken out, and `changed_meanwhile` if its server
- * blocks have another text than is expected. Empty without a site.
+ * The files of a site without its server blocks. Throws `change_invalid` if the blocks cannot be taken out, and `changed_meanwhile`
+ * if their text is not the expected one. Empty without a site.
  */
 export function filesWithoutSite(
   settings: Pick<EdgeSettings, 'config' | 'folder'>,

@@ -12,13 +12,13 @@ interface RehearsalParts {
   readonly clock: Clock
 }
 
-/** Every host that the sites name, with what becomes of it. */
+/** Judges every host that the sites name. */
 export const judgeSites = (sites: Sites, world: GivenWorld, parts: RehearsalParts): Promise<Adoption[]> =>
   judgeHosts(hostsIn(sites), sites, world, parts)
 
 /**
- * Judges hosts by their directives, and lets a copy of nginx answer for those that could be adopted. A difference that no finding tells
- * refuses the host: nothing is called the same that answers otherwise.
+ * Judges hosts by their directives, then rehearses those that could be adopted in a copy of nginx. A difference that no finding
+ * announces refuses the host: an adopted host must not answer differently without notice.
  */
 export async function judgeHosts(
   hosts: readonly string[],
@@ -42,7 +42,7 @@ export async function judgeHosts(
   })
 }
 
-/** One adoption asks several times for the same site: when it is planned, checked and carried out. */
+/** One adoption rehearses the same site several times: for the plan, the check and the apply. */
 const latest = new Map<string, Rehearsal>()
 const MOST_KEPT = 100
 
@@ -61,7 +61,7 @@ const keyOf = ({ host, site, entry, paths }: RehearsedHost, around: string): str
     .update(around)
     .digest('hex')
 
-/** The entry as it would be written. Addresses and proofs are of no matter to what it answers. */
+/** The entry, as an apply would write it. Addresses and proofs do not affect its answers. */
 function entryOf({ host, tls, options }: Adoption, { ports, named }: GivenWorld): string {
   const target = `${options?.backendTls ? 'https' : 'http'}://192.0.2.1:80`
   const identity = { question: '0', answer: '0' }

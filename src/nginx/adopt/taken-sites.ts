@@ -29,7 +29,7 @@ import { createFile, replaceFile, syncFileNow, syncFolder } from '../../primitiv
 import type { TakenOut } from '../generations/nginx-server.ts'
 import { type SiteFile, sha256 } from './find-site.ts'
 
-/** The record of a site that a plan has taken out of its files. Beside it lie the files as they were and as they are. */
+/** The record of a site that a plan has taken out of its files. The original and the present texts of the files are beside it. */
 interface TakenSite {
   readonly host: string
   readonly files: readonly {
@@ -48,13 +48,13 @@ type ReadSite = (host: string, expected?: string) => readonly SiteFile[]
 
 interface TakenSitesParts {
   readonly read: ReadSite
-  /** Whether a run has written the file that stands at this path. */
+  /** Whether a run has written the file at this path. */
   readonly isWrittenBy: (run: string, path: string) => boolean
 }
 
 /**
- * Takes hand-written sites out of their files, and puts them back. The edge keeps both texts of each file beside the record of the plan:
- * a change names hashes only, so that nobody who can send a change can write a text of nginx's language.
+ * Takes hand-written sites out of their files, and puts them back. The edge keeps both texts of each file beside the record of the
+ * plan. A change has only hashes of texts, so its sender cannot write nginx configuration.
  */
 export class TakenSites {
   readonly #folder: string
@@ -67,7 +67,7 @@ export class TakenSites {
     this.#isWrittenBy = isWrittenBy
   }
 
-  /** See `TakenOutSites`. The same record where it stands already. */
+  /** See `TakenOutSites`. Returns the existing record if there is one. */
   record({ host, plan, run, text }: TakenOut & { readonly text: string | undefined }): OutsideFile | undefined {
     const path = adoptedFile(plan)
     const standing = this.#standing(path)
@@ -94,12 +94,12 @@ export class TakenSites {
     return { path, content: null, secret: false }
   }
 
-  /** What an administrator has written again since is not taken out once more. */
+  /** Rejects a site that an administrator has written again since: it must not be taken out a second time. */
   #assertTakenOut(path: string): void {
     for (const { file, after } of this.#kept(path)) if (textAt(file) !== after) throw edited(file)
   }
 
-  /** The texts with which nginx shall be tested, by the path by which it includes them. */
+  /** The texts for a test of nginx, by the path by which nginx includes them. */
   texts(changed: readonly OutsideFile[]): Map<string, string> {
     const pairs = changed.flatMap((file): [string, string][] => {
       if (file.content !== null) {
@@ -114,8 +114,8 @@ export class TakenSites {
   }
 
   /**
-   * Writes the records and backups of the sites that will be taken out, and puts those back whose record goes. nginx may read a site
-   * and an entry for the same host at once: it ignores the second one. So whatever is added is added first.
+   * Writes the records and backups of the sites that will be taken out, and puts the sites back whose record is removed. Additions
+   * must come first: if nginx reads a site and an entry for the same host, it ignores the second one.
    */
   async prepare(changed: readonly OutsideFile[]): Promise<OutsideChange> {
     const undo: (() => void)[] = []
@@ -152,7 +152,7 @@ export class TakenSites {
     }
   }
 
-  /** The folders of the files from which sites were taken out, or would have been when the process died: drafts may lie there. */
+  /** The folders of the files from which sites were taken out. After a crash, drafts may be left there. */
   folders(): ReadonlySet<string> {
     const places = existsSync(adoptedFolder(this.#folder)) ? readdirSync(adoptedFolder(this.#folder)) : []
     const records = places.flatMap((name) => this.#standing(adoptedFile(name)) ?? [])
@@ -168,7 +168,7 @@ export class TakenSites {
     return existsSync(place) ? readFileSync(place, 'utf8') : undefined
   }
 
-  /** The files of a site as they stand, if they are what the record says. */
+  /** The present files of a site. Throws if they do not match the record. */
   #filesOf({ path, content }: OutsideFile): readonly SiteFile[] {
     if (this.#standing(path) !== undefined) return this.#kept(path)
     const { host, files } = JSON.parse(content ?? '') as TakenSite
@@ -194,9 +194,9 @@ export class TakenSites {
     }))
   }
 
-  /** The record comes last: where it stands, both texts of every file stand. */
+  /** Writes the record last: if it exists, both texts of every file exist. */
   async #keep(place: string, record: string, files: readonly SiteFile[]): Promise<void> {
-    // What a crash left has no record.
+    // Remove what a crash left: without a record it is incomplete.
     rmSync(place, { recursive: true, force: true })
     mkdirSync(place, { recursive: true, mode: 0o700 })
     for (const [at, { before, after }] of files.entries()) {
@@ -204,7 +204,7 @@ export class TakenSites {
       await createFile(join(place, `${at}.${AFTER}`), after, 0o600)
     }
     await syncFolder(place)
-    // By a rename: where it stands, it is whole.
+    // A rename: if the record exists, it is complete.
     await replaceFile(join(place, SITE_RECORD), record, 0o600)
     await syncFolder(dirname(place))
   }
@@ -229,7 +229,7 @@ const textAt = (file: string): string | undefined => {
 const edited = (file: string): EdgeFault =>
   new EdgeFault('changed_meanwhile', `${file} was changed outside Drawbridge. It was not overwritten.`)
 
-/** Writes a file by one rename if it has the text that is expected. Nothing is done if it has the wanted text. */
+/** Replaces a file by one rename if it has the expected text. Does nothing if it already has the wanted text. */
 function replace({ file }: SiteFile, expected: string, wanted: string): () => void {
   const write = (from: string, to: string): boolean => {
     const text = readFileSync(file, 'utf8')

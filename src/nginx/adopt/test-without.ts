@@ -12,8 +12,8 @@ import { createFile } from '../../primitives/durable-file.ts'
 import { testConfiguration } from '../process/nginx-program.ts'
 
 /**
- * Lets nginx test its configuration as if some files had another text, and changes none of them. During the test a copy of the main
- * file lies beside it, because relative paths start there.
+ * Tests nginx's configuration as if some files had another text. Changes none of them. During the test, a copy of the main file is
+ * in its folder, because relative paths start there.
  */
 export async function testWithout(
   settings: Pick<EdgeSettings, 'config' | 'binary' | 'prefix' | 'clock'>,

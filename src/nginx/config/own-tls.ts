@@ -19,13 +19,13 @@ const pemVariables = (kind: PemKind): string =>
     .map((part) => pemVariable(kind, part))
     .join('')
 
-/** Every certificate, chosen by the name that the visitor asks for. */
+/** All certificates. nginx chooses one by the name that the visitor requests. */
 const CERTIFICATES = `  ssl_certificate data:${pemVariables('certificate')};
   ssl_certificate_key data:${pemVariables('key')};`
 
 /**
- * What every TLS server of ours has: all certificates, and how TLS is spoken. The default server alone would not do, because another
- * server may become that at any time.
+ * The TLS directives of each of our servers: all certificates, and the protocol settings. Every server needs them, because another
+ * server may become the default server at any time.
  */
 export const OWN_TLS = `${CERTIFICATES}
   ssl_protocols TLSv1.2 TLSv1.3;
@@ -35,8 +35,8 @@ export const OWN_TLS = `${CERTIFICATES}
   ssl_session_timeout 1d;
   ssl_session_tickets off;`
 
-/** The options of a `listen` line for TLS where nobody else listens. */
+/** The options of a `listen` line for TLS at an address that only our servers use. */
 export const tlsAlone = (hasHttp2 = false): string => (hasHttp2 ? ' ssl' : ' ssl http2')
 
-/** HTTP/2 for the names of one server, where nginx has the directive: others at the same address keep their protocols. */
+/** HTTP/2 for one server, if nginx has the directive. It does not change the protocols of other servers at the same address. */
 export const http2Line = (hasHttp2 = false): string => (hasHttp2 ? '\n  http2 on;' : '')

@@ -12,7 +12,7 @@ import { type Listening, nginxName, socketsOf } from './sockets.ts'
 export const UPGRADE_MAPS = `map $http_upgrade $drawbridge_upgrade { default ""; websocket websocket; }
 map $drawbridge_upgrade $drawbridge_connection { default ""; websocket upgrade; }`
 
-/** One state of everything that nginx serves for us. */
+/** One version of all files that nginx reads for Drawbridge's hosts. */
 interface Generation {
   readonly number: number
   /** The absolute path of its files. */
@@ -22,8 +22,8 @@ interface Generation {
 }
 
 /**
- * The file that nginx includes: the default servers, the servers of all hosts, and the includes of a generation. It has no directive
- * that may occur only once in nginx's configuration: the administrator may add theirs at any time.
+ * The file that nginx includes: the default servers, the servers of all hosts, and the includes of a generation. It must not
+ * contain a directive that may occur only once in nginx's configuration: the administrator may add the same directive at any time.
  */
 export function renderBase(
   settings: Listening & Pick<EdgeSettings, 'folder'>,
@@ -160,8 +160,9 @@ export const proxySettings = (
 export const variableOf = (header: string): string => `$http_${header.toLowerCase().replaceAll('-', '_')}`
 
 /**
- * One `listen` line per address. `alone`: the options where nobody else listens. At a shared address TLS is the only option: others
- * would change the servers of somebody else, and without TLS ours would answer in plain text if theirs went.
+ * One `listen` line per address. `alone`: the options at an address that only our servers use. At a shared address TLS is the only
+ * option. Other options would change the administrator's servers. Without TLS, our servers would answer in plain text after the
+ * administrator's servers are removed.
  */
 const listenLines = (listening: Listening, scheme: 'http' | 'https', { alone = '' } = {}): string =>
   socketsOf(listening)
@@ -171,7 +172,7 @@ const listenLines = (listening: Listening, scheme: 'http' | 'https', { alone = '
     })
     .join('\n')
 
-/** The sockets that others share with us: nginx cannot leave them before they are closed. */
+/** Records the sockets that we share with the administrator's servers: nginx cannot leave such a socket before it is closed. */
 const sharedLine = (listening: Listening): string => {
   const { http, https } = socketsOf(listening)
   const named = (sockets: typeof http, port: number) =>
@@ -181,7 +182,10 @@ const sharedLine = (listening: Listening): string => {
 }
 const SHARED = '# Shared with servers of others: '
 
-/** The sockets that we shared with others when a base file was written. Undefined for a file of an earlier version. */
+/**
+ * The sockets that we shared with the administrator's servers when the base file was written. Undefined for a file of an earlier
+ * version.
+ */
 export function sharedIn(base: string): ReadonlySet<string> | undefined {
   const line = base.split('\n').find((one) => one.startsWith(SHARED))
   return line === undefined ? undefined : new Set(line.slice(SHARED.length).split(' '))

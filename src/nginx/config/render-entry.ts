@@ -8,10 +8,10 @@ import { type HostKind, TEXT_KINDS } from './shards.ts'
 import type { Listening } from './sockets.ts'
 import { plainBlock, writtenBlock } from './written-block.ts'
 
-/** The texts of one host, by the kind of shard in which each stands. */
+/** The texts of one host, by the kind of their shard. */
 export type Parts = ReadonlyMap<HostKind, string>
 
-/** Everything that nginx reads of an entry. Throws `change_invalid` for an id of an option that the edge does not have. */
+/** All texts of an entry that nginx reads. Throws `change_invalid` for an option id that the edge does not have. */
 export function renderParts(entry: Entry, listening: Listening, challenge?: Challenge): Parts {
   const model = modelOf(entry, challenge)
   const { host, certificate } = entry
@@ -21,8 +21,8 @@ export function renderParts(entry: Entry, listening: Listening, challenge?: Chal
 }
 
 /**
- * An entry as lines. The base file has one server for all hosts of a kind; a host is its name in that server, and its values in maps.
- * The question and the answer of a host are one value: the base file compares the question.
+ * An entry as lines. The base file has one server for all hosts of a kind. A host is a name in that server, and values in maps. The
+ * question and the answer of a host are one value: the base file compares the question.
  */
 function lineParts({ host, target, tls, identity, challenge }: RenderedEntry): [HostKind, string][] {
   return [
@@ -31,7 +31,7 @@ function lineParts({ host, target, tls, identity, challenge }: RenderedEntry): [
     ...(identity
       ? [['answers', `${mapKey(host)} ${identity.question}:${identity.answer};\n`] as [HostKind, string]]
       : []),
-    // There are few at a time, and none fits a hash table.
+    // Written as a pattern: there are few challenges at a time, and none fits a hash table.
     ...(challenge
       ? [
           [
@@ -49,10 +49,10 @@ const blockParts = (model: RenderedEntry, listening: Listening): [HostKind, stri
   ['blocks', `${BLOCK}${model.host}\n${writtenBlock(model.host, renderBlock(model, listening))}\n`],
 ]
 
-/** The server blocks in the part of a host, as the renderer makes them. */
+/** The server blocks in the part of a host, in the renderer's form. */
 export const blockIn = (host: string, part: string): string => plainBlock(host, part.slice(part.indexOf('\n') + 1, -1))
 
-/** Identifies the texts of a host, whatever they say. */
+/** Identifies the texts of a host. */
 export const digestOf = (parts: Parts): string =>
   createHash('sha256')
     .update(TEXT_KINDS.map((kind) => `${kind}\n${parts.get(kind) ?? ''}`).join('\n'))
@@ -60,8 +60,8 @@ export const digestOf = (parts: Parts): string =>
     .slice(0, 32)
 
 /**
- * What the texts of a host do, as server blocks of its own. Null if nginx does not serve the host by them. `entry`: where nobody has
- * edited them, what they were made of.
+ * Server blocks with the same effect as the texts of a host. Null if nginx does not serve the host by these texts. `entry`: the
+ * record of the texts, if they are unedited.
  */
 export function standaloneBlocks(
   host: string,
@@ -74,7 +74,7 @@ export function standaloneBlocks(
   if (entry) return renderBlocks(modelOf(entry), listening)
   const tls = parts.has('names-https')
   if (!tls && !parts.has('names-http')) return null
-  // Somebody may have changed the spaces, or written a comment behind it.
+  // An administrator may have changed the spaces, or added a comment at the end.
   const [, target] = /^\s*\S+\s+([^\s;{}"']+)\s*;[ \t]*(?:#.*)?$/m.exec(parts.get('backends') ?? '') ?? []
   const [, question, answer] = /\s([0-9a-f]{32}):([0-9a-f]{32});$/m.exec(parts.get('answers') ?? '') ?? []
   const identity = question === undefined || answer === undefined ? undefined : { question, answer }

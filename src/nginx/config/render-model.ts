@@ -2,7 +2,7 @@ import type { Challenge } from '../../edge/record/challenge.ts'
 import { type Entry, targetUrl } from '../../edge/record/entry.ts'
 import type { EntryOptions } from '../../model/exposure.ts'
 
-/** What the text of an entry is made of. */
+/** The input of the renderer for one entry. */
 export interface RenderedEntry {
   readonly host: string
   readonly plan: string
@@ -29,7 +29,7 @@ export function modelOf(
   }
 }
 
-/** Whether the host needs server blocks of its own: lines stand in servers that all hosts share. */
+/** Whether the host needs server blocks of its own. Otherwise it is lines in servers that all hosts share. */
 export const needsBlock = ({ options, furtherTargets }: Pick<RenderedEntry, 'options' | 'furtherTargets'>): boolean =>
   options !== undefined || furtherTargets !== undefined
 

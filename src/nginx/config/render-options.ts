@@ -9,13 +9,13 @@ type Options = Pick<RenderedEntry, 'host' | 'target' | 'furtherTargets' | 'optio
 
 const COMMENT = '# Options: '
 
-/** What the block was made of, for whoever reads it back. The values have no character that could end a comment. */
+/** Records the input of the block, so that it can be read back. The values have no character that could end a comment. */
 export const optionsComment = ({ target, furtherTargets, options }: Options): string =>
   options === undefined && furtherTargets === undefined
     ? ''
     : `\n${COMMENT}${JSON.stringify({ target, furtherTargets, options })}`
 
-/** What the comment of a block says. It counts only if the block is what the renderer makes of it. */
+/** The input in the comment of a block. It is valid only if the renderer produces the same block from it. */
 export function optionsIn(text: string): Omit<Options, 'host'> | undefined {
   const [, json] = new RegExp(`^${COMMENT}(\\{.{1,16384}\\})$`, 'm').exec(headerOf(text)) ?? []
   if (json === undefined) return undefined
@@ -36,7 +36,7 @@ const headerOf = (text: string): string => /^(?:#[^\n]*\n)*/.exec(text)?.[0] ?? 
 const isTexts = (value: unknown): value is string[] =>
   Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string')
 
-/** How often a backend may fail until the edge turns to the next one, and for how long. */
+/** How many failures make the edge use the next backend, and for how long. */
 const FAILOVER = 'max_fails=2 fail_timeout=10s'
 
 const upstreamName = (host: string): string =>
@@ -57,8 +57,8 @@ export const proxiedTo = ({ host, target, furtherTargets }: Options): string =>
   furtherTargets ? `${target.slice(0, target.indexOf('//') + 2)}${upstreamName(host)}` : target
 
 /**
- * The directives of a proxying server. Headers are added here and not in the location: a location with one of its own would not send
- * the header that proves whose block answers.
+ * The directives of a proxying server. Headers must be added here and not in the location: a location with an `add_header` of its
+ * own would not send the header that proves which block answered.
  */
 export function serverOptions({ host, options }: Options, scheme: 'http' | 'https', named: NamedFiles): string {
   if (!options) return ''
@@ -73,7 +73,7 @@ export function serverOptions({ host, options }: Options, scheme: 'http' | 'http
   return lines.map((line) => `  ${line}\n`).join('')
 }
 
-/** Without TLS no browser heeds HSTS, and the standard forbids to send it. */
+/** Without TLS, browsers ignore HSTS, and the standard forbids sending it. */
 function headersOf(headers: ResponseHeaders, scheme: 'http' | 'https'): [name: string, value: string][] {
   const { hsts } = headers
   const parts = hsts && [
@@ -103,7 +103,7 @@ export function locationOptions(site: Options, named: NamedFiles): string {
       : [
           'auth_basic "Restricted";',
           `auth_basic_user_file ${fileOf(named, 'passwords', basicAuth, host)};`,
-          // The password is for the edge. The backend does not need it.
+          // The password is for the edge. The backend must not receive it.
           'proxy_set_header Authorization "";',
         ]),
     ...(backendTls
@@ -121,7 +121,7 @@ export function locationOptions(site: Options, named: NamedFiles): string {
       ? [
           'proxy_next_upstream error timeout http_502 http_503 http_504;',
           `proxy_next_upstream_tries ${furtherTargets.length + 1};`,
-          // What nginx does by itself where proxy_pass names the backend.
+          // nginx's default if proxy_pass names the backend directly.
           ...[target, ...furtherTargets].map((one) => `proxy_redirect ${one}/ /;`),
         ]
       : []),
@@ -133,13 +133,13 @@ export function locationOptions(site: Options, named: NamedFiles): string {
 const headerIn = (headers: ResponseHeaders, name: (typeof HEADER_NAMES)[number]): string[] =>
   headers[name] === undefined ? [] : [HEADER_WORDS[name].header]
 
-/** Without quotes and dollar signs: it stands in a directive. */
+/** Must have no quotes and no dollar signs: it is part of a directive. */
 const MAINTENANCE_PAGE =
   '<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content=width=device-width>' +
   '<title>Maintenance</title><body style=font-family:sans-serif;margin:15vh+auto;max-width:30em;padding:1em>' +
   '<h1>Under maintenance</h1><p>This service is being worked on and will be back soon. Please try again later.</p></body></html>\\n'
 
-/** What an edge says about an id that its administrator has not defined. */
+/** Throws for an id that the edge's administrator has not defined. */
 function fileOf(named: NamedFiles, kind: keyof NamedFiles, id: string, host: string): string {
   const file = Object.hasOwn(named[kind], id) ? named[kind][id] : undefined
   if (file !== undefined && /^\/[A-Za-z0-9._/-]+$/.test(file)) return file

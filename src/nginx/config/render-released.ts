@@ -6,15 +6,15 @@ import { withWrittenName } from './written-block.ts'
 
 interface Standing {
   readonly host: string
-  /** The host's configuration file, as it stands. */
+  /** The present configuration file of the host. */
   readonly text: string
-  /** The pair that the host is served with. Undefined without TLS. */
+  /** The certificate and key of the host. Undefined without TLS. */
   readonly pair: { readonly certificatePem: string; readonly keyPem: string } | undefined
 }
 
 /**
- * The files of a host that is not managed any more: what stood in the edge's folder, made independent of it. The pair becomes
- * two files of its own, and the variables of the base file get definitions of their own.
+ * The files of a host that is no longer managed: its texts in the edge's folder, made independent of that folder. The certificate
+ * and key become two files of their own, and the variables of the base file get definitions of their own.
  */
 export function renderReleased({ host, text, pair }: Standing, { ports }: Listening, folder: string): OutsideFile[] {
   const path = (ending: 'crt' | 'key' | 'conf') => releasedFile(host, ending)
@@ -30,7 +30,7 @@ export function renderReleased({ host, text, pair }: Standing, { ports }: Listen
   ]
 }
 
-/** A block that listens for HTTPS and has no certificate gets one. The variables of the base file are none. */
+/** A block that listens for HTTPS without a certificate gets one. The base file's variables do not count as a certificate. */
 function withTls(text: string, port: number, tls: string): string {
   const listen = new RegExp(`^(\\s*listen\\s+[^;\\s]*?:?${port})(?: ssl)?(;)`, 'gm')
   const block = text.replaceAll(/^\s*ssl_certificate(?:_key)? data:\$drawbridge_[^;\n]*;\n/gm, '')
@@ -39,8 +39,8 @@ function withTls(text: string, port: number, tls: string): string {
 }
 
 /**
- * The server blocks of a host, without the need for anything of the edge: they can be included in the http block of any nginx.
- * `tls`: the directives that name its certificate and key. Undefined without TLS.
+ * Server blocks of a host that need nothing of the edge: the http block of any nginx can include them. `tls`: the directives that
+ * name its certificate and key. Undefined without TLS.
  */
 export function renderAlone(host: string, text: string, httpsPort: number, tls: string | undefined): string {
   const own = `$released_${createHash('sha256').update(host).digest('hex').slice(0, 12)}`

@@ -8,10 +8,10 @@ import { locationOptions, optionsComment, proxiedTo, serverOptions, upstreamOf }
 import { type Listening, socketsOf } from './sockets.ts'
 import { CHOSEN_BY_NAME } from './written-block.ts'
 
-/** What the server blocks of a host are made of. */
+/** The input for the server blocks of a host. */
 type Blocks = Omit<RenderedEntry, 'plan'>
 
-/** The server blocks of a host, as if it stood alone. */
+/** The server blocks of a host, independent of other hosts. */
 export function renderBlocks(site: Blocks, listening: Listening): string {
   const { host, tls } = site
   const { http, https } = listening.ports
@@ -25,7 +25,7 @@ export function renderBlocks(site: Blocks, listening: Listening): string {
   return upstreamOf(site) + servers.join('\n')
 }
 
-/** The server blocks of a host, with a header that says what they are. */
+/** The server blocks of a host, with a header that describes them. */
 export function renderBlock(record: RenderedEntry, listening: Listening): string {
   const { host, plan, tls } = record
   const source = tls ? CHOSEN_BY_NAME : ''
@@ -46,8 +46,8 @@ ${answer}}
 }
 
 /**
- * Without options, so that the text of an entry is the same whoever else listens there: a site of somebody may come or be adopted at any
- * time. `writtenBlock` adds what TLS needs.
+ * Without options, so that the text of an entry does not depend on other servers at the address: a site may be added or adopted at
+ * any time. `writtenBlock` adds the options for TLS.
  */
 const listenLines = (listening: Listening, scheme: 'http' | 'https'): string =>
   socketsOf(listening)

@@ -2,21 +2,21 @@ import { GATHERED_ENDINGS, MAX_PARTS, type PemKind } from '../../estate/layout.t
 import { ESCAPED_HOST, HOST_PATTERN, unescaped } from '../../estate/reading/text/written-names.ts'
 
 /**
- * The files of a generation. nginx needs far longer to open a thousand small files than to read a few large ones, so the texts of
- * all hosts are gathered: one folder for each kind of text, and in it at most SHARDS files. A host is always in the same one.
+ * The files of a generation. nginx opens a thousand small files much more slowly than it reads a few large ones. Therefore the
+ * texts of all hosts are gathered: one folder per kind of text, with at most SHARDS files. A host is always in the same file.
  */
 const SHARDS = 64
 
 interface Kind {
-  /** Of the file name. */
+  /** The extension of the file name. */
   readonly ending: 'conf' | 'map' | 'json'
   readonly secret?: boolean
   readonly split: (text: string) => Segment[]
 }
 
-/** A piece of a shard as it stands there. Together the pieces are the whole text. */
+/** A piece of a shard, byte for byte. All pieces together are the whole text. */
 interface Segment {
-  /** The host or the id of the certificate that it belongs to. Undefined: somebody else wrote it. */
+  /** The host, or the id of the certificate. Undefined: Drawbridge did not write the piece. */
   readonly key: string | undefined
   readonly raw: string
 }
@@ -81,8 +81,8 @@ const pemFolders = PEM_KINDS.flatMap((kind) =>
 )
 
 /**
- * The kinds of text that hosts have. `entries` is not for nginx: it holds the records. The proofs of entries stand there, in `answers` and
- * in `blocks`: whoever knows one could answer in the place of an entry.
+ * The kinds of text that hosts have. `entries` is not for nginx: it holds the records. `entries`, `answers` and `blocks` contain
+ * the proofs of entries: protect them, because a reader could answer in place of an entry.
  */
 const HOST_KINDS = {
   entries: { ending: 'json', secret: true, split: byLine(/^\{"host":"([a-z0-9._-]+)"/) },
@@ -97,7 +97,7 @@ const HOST_KINDS = {
 
 export type HostKind = keyof typeof HOST_KINDS
 export const ENTRIES = 'entries'
-/** What nginx reads of a host. */
+/** The kinds that nginx reads. */
 export const TEXT_KINDS = (Object.keys(HOST_KINDS) as HostKind[]).filter((kind) => kind !== ENTRIES)
 
 /** By folder. */
@@ -105,11 +105,11 @@ const KINDS: Readonly<Record<string, Kind>> = { ...HOST_KINDS, ...Object.fromEnt
 
 export const SHARD_FOLDERS: readonly string[] = Object.keys(KINDS)
 
-/** Whether a file of this name belongs to a folder of the generation. Editors leave others there. */
+/** Whether a file of this name belongs to a folder of the generation. Editors may leave other files there. */
 export const isIncluded = (folder: string, name: string): boolean =>
   !name.startsWith('.') && name.endsWith(`.${KINDS[folder]?.ending}`)
 
-/** What nginx includes of one kind. */
+/** The include pattern of one kind. */
 export const shardGlob = (folder: string): string => `${folder}/*.${KINDS[folder]?.ending}`
 
 /** The kind of a shard, by its path in the generation. */
@@ -121,25 +121,25 @@ const kindOf = (file: string): Kind => {
 
 export const isSecretFile = (file: string): boolean => kindOf(file).secret ?? false
 
-/** The file of a kind in which a key stands, by its path in the generation. */
+/** The file of a kind that holds a key, by its path in the generation. */
 export const shardFile = (folder: string, key: string): string => fileOfShard(folder, shardOf(key))
 
 export const fileOfShard = (folder: string, shard: string): string => `${folder}/${shard}.${KINDS[folder]?.ending}`
 
-/** By FNV-1a: it is asked for thousands of hosts at once, and need not withstand anybody. */
+/** FNV-1a: it is called for thousands of hosts at once, and needs no resistance to attacks. */
 export function shardOf(key: string): string {
   let hash = 0x811c9dc5
   for (let at = 0; at < key.length; at += 1) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193)
   return String((hash >>> 0) % SHARDS).padStart(2, '0')
 }
 
-/** Whether a text of this key may stand in the file. What others wrote there looks like one of ours at times. */
+/** Whether a text of this key may be in the file. Foreign text may look like ours. */
 function belongsIn(file: string, key: string): boolean {
   const shard = /\/(\d\d)\.(?:conf|map|json)$/.exec(file)?.[1]
   return shard === undefined || shard === shardOf(key)
 }
 
-/** The text of one shard. What is not changed keeps its place, byte for byte. */
+/** The text of one shard. Unchanged text keeps its place, byte for byte. */
 export class Shard {
   readonly #header: string
   #segments: Segment[]
@@ -166,13 +166,13 @@ export class Shard {
     for (const { key, raw } of this.#segments)
       for (const text of linesOf(raw)) {
         line += 1
-        // The header comes second when somebody wrote above it.
+        // The header is not the first segment if an administrator wrote above it.
         if (key === undefined && text !== HEADER) stray.push(line)
       }
     return stray
   }
 
-  /** The part of one host. Undefined without one. */
+  /** The part of one host. Undefined if there is none. */
   part(key: string): string | undefined {
     return this.#parts().get(key)
   }
@@ -195,7 +195,7 @@ export class Shard {
     )
   }
 
-  /** A part that is not there yet comes before the first part with a greater key, or behind the last part. */
+  /** Replaces a part. A new part goes before the first part with a greater key, or behind the last part. */
   put(key: string, raw: string | undefined): void {
     this.#known = undefined
     const found = this.#segments.findIndex((segment) => segment.key === key)
@@ -211,7 +211,7 @@ export class Shard {
     ]
   }
 
-  /** Null when nothing is left. */
+  /** Null if the text has no part left. */
   get text(): string | null {
     return this.#segments.length === 0 ? null : this.#header + this.#segments.map(({ raw }) => raw).join('')
   }

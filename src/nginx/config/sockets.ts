@@ -7,8 +7,8 @@ interface OwnSocket {
   /** As in a `listen` directive without the port: `0.0.0.0` is every IPv4 address, `::` every IPv6 address. */
   readonly address: string
   /**
-   * Servers of the administrator listen at the same address and port. The default server, its TLS settings and its answer to unknown
-   * names are theirs, and our servers answer for their own names only.
+   * Servers of the administrator listen at the same address and port. The default server, its TLS settings and its answer to
+   * unknown names are the administrator's. Our servers answer only for their own names.
    */
   readonly isShared: boolean
 }
@@ -19,8 +19,9 @@ export interface OwnSockets {
 }
 
 /**
- * What the text of an entry depends on beside its record. `sockets`: where our servers listen if it depends on other servers. Default:
- * each address of `listen`, for us alone. `hasHttp2`: nginx has the directive `http2`; without it HTTP/2 is an option of `listen`.
+ * The input for the text of an entry besides its record. `sockets`: where our servers listen, if that depends on other servers.
+ * Default: each address of `listen`, for our servers alone. `hasHttp2`: nginx has the directive `http2`; without it HTTP/2 is an
+ * option of `listen`.
  */
 export type Listening = Pick<EdgeSettings, 'listen' | 'ports' | 'named'> & {
   readonly sockets?: OwnSockets | undefined
@@ -49,9 +50,9 @@ export interface SocketConflict {
 interface Wanted extends Pick<EdgeSettings, 'server' | 'address' | 'listen' | 'ports' | 'config'> {}
 
 /**
- * Chooses where our servers listen so that no server of the administrator loses its visitors: nginx prefers a server that listens on
- * one address to servers that listen on all addresses. `bound`: the sockets of our servers as they stand, as `address:port`, and whether
- * ours was alone and is the default server there.
+ * Chooses where our servers listen so that no server of the administrator loses its visitors: nginx prefers a server that listens
+ * on one address to servers that listen on all addresses. `bound`: the present sockets of our servers, as `address:port`. True if
+ * our server is alone there, and is the default server.
  */
 export function chooseSockets(
   wanted: Wanted,
@@ -76,7 +77,7 @@ function socketsAt(
 ): readonly OwnSocket[] | SocketConflict {
   const here = foreign.filter((one) => one.port === port)
   const has = (address: string) => here.some((one) => one.address === address)
-  // A server of somebody else that came later and does not claim to be the default server.
+  // Ours is the default server: any server of the administrator came later and is not marked as default.
   const isOurs = (address: string) =>
     bound.get(`${address}:${port}`) === true && !here.some((one) => one.address === address && one.isDefault)
   const sockets = new Map<string, OwnSocket>()
@@ -96,7 +97,7 @@ function socketsAt(
   return [...sockets.values()]
 }
 
-/** What the servers of the administrator at a shared socket must be like. */
+/** The requirements for the administrator's servers at a shared socket. */
 function conflictIn(
   { server, config }: Wanted,
   sockets: readonly OwnSocket[],
@@ -128,7 +129,7 @@ function conflictIn(
   return undefined
 }
 
-/** The sockets for all addresses that take the visitors of an address. */
+/** The sockets for all addresses that accept connections to an address. */
 function everyAddressFor(address: string, here: readonly ForeignListen[]): readonly string[] {
   if (!isIPv4(address)) return ['[::]']
   const isDual = here.some((one) => one.address === '[::]' && one.isDual)
@@ -136,8 +137,8 @@ function everyAddressFor(address: string, here: readonly ForeignListen[]): reado
 }
 
 /**
- * A socket for all addresses that others shared with us and have left: nginx cannot listen on one of its addresses before that socket
- * is closed. Without others ours is the first server there, and so the default server.
+ * A socket for all addresses that we shared with servers that are gone. nginx cannot listen on one of its addresses before that
+ * socket is closed. Our server is now the first server there, and therefore the default server.
  */
 const keptFor = (address: string, port: number, bound: ReadonlyMap<string, boolean>): string | undefined =>
   ['*', '[::]'].find((every) => isSameFamily(every, address) && bound.get(`${every}:${port}`) === false)

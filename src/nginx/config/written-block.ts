@@ -1,12 +1,13 @@
 import { serverName } from '../../estate/reading/text/written-names.ts'
 import { OWN_TLS } from './own-tls.ts'
 
-/** Server blocks with the name of their host as nginx gets it. */
+/** Server blocks with the name of their host in the form for nginx. */
 export const withWrittenName = (host: string, text: string): string =>
   text.replaceAll(nameLine(host), () => nameLine(serverName(host)))
 
 /**
- * The server blocks of an entry as nginx gets them. Their TLS server has the certificates itself, whoever is the default server.
+ * The server blocks of an entry in the form for nginx. Their TLS server has all certificates, because another server may be the
+ * default server.
  */
 export const writtenBlock = (host: string, text: string): string =>
   withWrittenName(
@@ -20,7 +21,7 @@ export const writtenBlock = (host: string, text: string): string =>
     ),
   )
 
-/** Inverse of `writtenBlock`. A block that somebody edited stays as it is where it cannot be told. */
+/** Inverse of `writtenBlock`. An edited block that is not recognized stays unchanged. */
 export const plainBlock = (host: string, text: string): string =>
   inTlsServer(
     text.replaceAll(nameLine(serverName(host)), () => nameLine(host)),

@@ -13,13 +13,13 @@ const NO_FILE = 'not a regular file'
 export const hashOf = (content: string | Buffer | null): string | null =>
   content === null ? null : createHash('sha256').update(content).digest('hex')
 
-/** The hash of what stands there: null for nothing, NO_FILE for what is no regular file. */
+/** The hash of the file. Null if there is none; NO_FILE if it is not a regular file. */
 export function hashOfFound(found: Found): string | null {
   if (found.kind === 'file') return hashOf(found.content)
   return found.kind === 'none' ? null : NO_FILE
 }
 
-/** What stands at a path. */
+/** The file at a path. */
 export type Found =
   | { readonly kind: 'file'; readonly content: Buffer; readonly owner: number }
   | { readonly kind: 'none' | 'other' }

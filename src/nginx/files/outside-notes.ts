@@ -7,20 +7,23 @@ import { KeyedQueue } from '../../primitives/keyed-queue.ts'
 import { hashOf } from './files.ts'
 
 interface Note {
-  /** Undefined where an earlier version has written the note. */
+  /** Undefined in a note of an earlier version. */
   readonly run?: string
   readonly path: string
   readonly hash: string
   readonly at: number
 }
 
-/** An undo comes soon after its change, or when a person has resolved a blocked run. Later the file belongs to the administrator alone. */
+/**
+ * An undo comes soon after its change, or after a person has resolved a blocked run. After this time the file belongs to the
+ * administrator alone.
+ */
 const UNDO_MS = 30 * 24 * 3_600_000
 const MOST_NOTES = 1_000
 
 /**
- * The files outside the edge's folder that runs have written: only these may go again, by the undo of the same run, while they are as
- * they were written. Kept in a file, so that an engine that was started again can undo.
+ * The files outside the edge's folder that runs have written. Only these files may be removed again, by the undo of the same run,
+ * and only while they are unchanged. Stored in a file, so that a restarted engine can undo.
  */
 export class OutsideNotes {
   readonly #file: string
@@ -32,7 +35,7 @@ export class OutsideNotes {
     this.#now = now
   }
 
-  /** Before a run writes these files. */
+  /** Call it before a run writes these files. */
   async note(run: string, files: readonly OutsideFile[]): Promise<void> {
     const at = this.#now()
     const written = files.flatMap(({ path, content }): Note[] => {
@@ -45,7 +48,7 @@ export class OutsideNotes {
     )
   }
 
-  /** What a run has written, by path, with the hash of each. */
+  /** The files that a run has written: the hash of each, by path. */
   of(run: string): ReadonlyMap<string, string> {
     const own = this.#notes().filter(
       (note) => (note.run === undefined || note.run === run) && note.at > this.#now() - UNDO_MS,

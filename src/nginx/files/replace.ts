@@ -7,7 +7,7 @@ import { type OutsideFile, placeOf } from '../../estate/layout.ts'
 import { createFile, syncFolder } from '../../primitives/durable-file.ts'
 import { hashOf, hashOfFound, lookAt } from './files.ts'
 
-/** What `replaceFiles` did. One of them is called, once. */
+/** Ends a `replaceFiles`. Exactly one method must be called, once. */
 export interface Replaced {
   takeBack(): void
   keep(): void

@@ -19,14 +19,14 @@ import { type Pairs, renderPair } from './pairs.ts'
 import type { PresentGeneration } from './present.ts'
 import { lineOf, type Standing } from './standing.ts'
 
-/** The text of a file of a generation: null if it goes. */
+/** The text of a file of a generation. Null if the file is removed. */
 export type ShardText = string | null
 
 interface DraftShard {
   readonly files: Map<HostKind, Shard>
   /** The files that differ from those of the present generation. */
   readonly changed: Set<HostKind>
-  /** What each host of the shard is in the next generation. */
+  /** The hosts of the shard in the next generation. */
   readonly hosts: Map<string, Standing | Written>
 }
 
@@ -68,7 +68,7 @@ export class Draft {
     this.#shardWith(host).hosts.delete(host)
   }
 
-  /** Puts a host back as it stood in another generation, text that somebody else wrote included. */
+  /** Restores a host from another generation, including text that Drawbridge did not write. */
   restore(standing: Standing): void {
     const { host, entry, challenge, parts, isEdited } = standing
     if (entry && !isEdited) {
@@ -82,7 +82,7 @@ export class Draft {
     this.#shardWith(host).hosts.set(host, standing)
   }
 
-  /** All files that differ, the certificates included that hosts need then. */
+  /** All files that differ, including the certificates that hosts need then. */
   texts(): Map<string, ShardText> {
     const texts = new Map<string, ShardText>()
     for (const [shard, { files, changed }] of this.#shards)
@@ -111,7 +111,7 @@ export class Draft {
     if (known) return known
     const { files, hosts } = this.#parts.present.copyOf(shard)
     const present = [...files].flatMap(([kind, file]): [HostKind, Shard][] => (file ? [[kind, file]] : []))
-    // A link, or a file of another user, becomes a file of ours.
+    // Replaces a link, or a file of another user, by a file of ours.
     const odd = [...files.keys()].filter((kind) => this.#parts.present.isOdd(fileOfShard(kind, shard)))
     const draft: DraftShard = { files: new Map(present), changed: new Set(odd), hosts: new Map(hosts) }
     this.#shards.set(shard, draft)
@@ -119,7 +119,7 @@ export class Draft {
     return draft
   }
 
-  /** A file that somebody deleted is rendered again from the records. */
+  /** Renders a deleted file again from the records. */
   #restoreMissing({ files, changed, hosts }: DraftShard): void {
     const missing = TEXT_KINDS.filter((kind) => !files.has(kind))
     for (const { entry, challenge, host } of [...hosts.values()].filter(
@@ -139,7 +139,7 @@ export class Draft {
     }
   }
 
-  /** The certificates that hosts name are in nginx's files, and no others. */
+  /** nginx's files contain exactly the certificates that hosts name. */
   #pemTexts(): Map<string, ShardText> {
     const { present, pairs } = this.#parts
     const needed = this.#certificates()
@@ -170,7 +170,7 @@ export class Draft {
     const ids = new Set<string>()
     const add = (entry: Entry | undefined, text?: string) => {
       if (entry?.certificate) ids.add(entry.certificate)
-      // Somebody may have given a host another certificate of this edge by hand.
+      // An administrator may have assigned another certificate of this edge to a host.
       const [, found] = /\s([0-9a-f]{32})\s*;/.exec(text ?? '') ?? []
       if (found !== undefined && this.#parts.pairs.has(found)) ids.add(found)
     }
@@ -183,7 +183,7 @@ export class Draft {
   }
 }
 
-/** The record of an edited host keeps the digest of what was rendered: so it stays known that the host was edited. */
+/** The record of an edited host keeps the digest of the rendered text, so that the edit stays detectable. */
 function lineWith({ entry, challenge, host, rendered }: Standing): string {
   return `${JSON.stringify({ host, entry, ...(challenge && { challenge }), text: rendered ?? '' })}\n`
 }

@@ -10,8 +10,8 @@ import type { Listening } from '../config/sockets.ts'
 import { CHOSEN_BY_NAME } from '../config/written-block.ts'
 
 /**
- * The record of a host that was written before generations had records: it is read from the texts of the host. They count as unedited,
- * because the store knows what was applied. Undefined where the texts are not those of an entry.
+ * Reads the record of a host from its texts. Generations of earlier versions have no records. The texts count as unedited, because
+ * the store knows what was applied. Undefined if the texts are not those of an entry.
  */
 export function formerRecord(
   host: string,
@@ -29,13 +29,13 @@ export function formerRecord(
   }
 }
 
-/** Whether texts without a record are what an earlier version made of it. Where it listened does not matter. */
+/** Whether an earlier version rendered these texts from the record. Ignores where that version listened. */
 export function isAsFormerlyRendered(entry: Entry, parts: Parts, listening: Listening): boolean {
   const block = parts.get('blocks')
   if (block !== undefined)
     return withoutListen(blockIn(entry.host, block)) === withoutListen(renderBlock(modelOf(entry), listening))
   const rendered = renderParts(entry, listening)
-  // A challenge that a run has left is no edit.
+  // A challenge that a run has left is not an edit.
   return TEXT_KINDS.every((kind) => kind === 'challenges' || parts.get(kind) === rendered.get(kind))
 }
 

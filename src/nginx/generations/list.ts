@@ -17,7 +17,7 @@ interface Listed {
   readonly clock: Clock
 }
 
-/** The hosts of the present generation, or those that are asked for by name. */
+/** The hosts of the present generation, or the hosts of this list. */
 export async function listHosts(
   present: PresentGeneration,
   fences: Pick<Fences, 'of'>,
@@ -60,7 +60,7 @@ const FIELDS: Readonly<Record<HostKind, Drift['field']>> = {
   'tls/hosts': 'certificate',
 }
 
-/** What somebody has edited. Text of blocks and proofs is not told. */
+/** The edits of a host. Must not contain proofs or the text of blocks. */
 function driftOf(standing: Standing, present: PresentGeneration, listening: Listening): readonly Drift[] {
   const { host, entry, parts, isEdited } = standing
   const link = isEdited ? present.linkOf(host) : undefined
@@ -69,7 +69,7 @@ function driftOf(standing: Standing, present: PresentGeneration, listening: List
   if (!entry) return [{ field: 'record', ...present.whereIs(host, ['entries']) }]
   const rendered = renderedAs(standing, listening)
   const kinds = TEXT_KINDS.filter((kind) => parts.get(kind) !== rendered?.get(kind))
-  // Another version has rendered it, and somebody has edited it since.
+  // Another version rendered the text, and it was edited since.
   const differing = kinds.length > 0 ? kinds : [parts.has('blocks') ? ('blocks' as const) : ('backends' as const)]
   return differing.map((kind) => {
     const place = { field: FIELDS[kind], ...present.whereIs(host, [kind]) }
@@ -81,14 +81,14 @@ function driftOf(standing: Standing, present: PresentGeneration, listening: List
   })
 }
 
-/** Tells where another user owns a file of the host. */
+/** Reports a file of the host that another user owns. */
 function foreignOwner(host: string, present: PresentGeneration): readonly Drift[] {
   const owner = present.foreignOwnerOf(host)
   if (owner === undefined) return []
   return [{ field: 'owner', expected: 'Drawbridge', found: `user-id-${owner}`, ...present.whereIs(host) }]
 }
 
-/** nginx has no certificate of the host, although the line that names it is there. */
+/** Reports a missing certificate: nginx does not have it, although a line names it. */
 function withoutPair({ host, entry }: Standing, present: PresentGeneration): readonly Drift[] {
   if (!entry?.certificate || present.hasPem(entry.certificate)) return []
   return [{ field: 'certificate', found: 'missing', ...present.whereIs(host, ['tls/hosts']) }]

@@ -25,13 +25,13 @@ import { discard, enter, forgetOld, isUpToDate, type Staged } from './stage.ts'
 import { isOnlyMissing, type Standing } from './standing.ts'
 import { Trials } from './trials.ts'
 
-/** What nginx serves a released host by. */
+/** The files by which nginx serves a released host. */
 export interface ReleasedFiles {
-  /** The files that a release writes. Throws an EdgeFault if others stand in their place. */
+  /** The files that a release writes. Throws an EdgeFault if other files are in their place. */
   readonly of: (standing: Standing, listening: Listening) => readonly OutsideFile[]
-  /** The removal of those that a run has written. Throws if somebody has changed them since. */
+  /** Removes the files that a run has written. Throws if they have been changed since. */
   readonly undo: (run: RunName, host: string) => readonly OutsideFile[]
-  /** Before a run writes these files, or records of sites. */
+  /** Call it before a run writes these files, or records of sites. */
   readonly note: (run: RunName, files: readonly OutsideFile[]) => Promise<void>
   readonly install: (files: readonly OutsideFile[]) => Promise<Replaced>
   readonly placeOf: (host: string) => string
@@ -46,13 +46,13 @@ export interface TakenOut {
 
 interface TakenOutSites {
   /**
-   * The record that takes the site of a host out of its files. Undefined without a site. Throws if another run has taken it out, and
-   * somebody has written it again.
+   * The record that takes the site of a host out of its files. Undefined without a site. Throws if another run has taken the site
+   * out, and the administrator has written it again.
    */
   readonly record: (site: TakenOut & { readonly text: string | undefined }) => OutsideFile | undefined
-  /** The removal of such a record, which puts the site back. Undefined if the run has not taken the site of this host out. */
+  /** The removal of such a record, which puts the site back. Undefined if the run has not taken out the site of this host. */
   readonly putBack: (site: TakenOut) => OutsideFile | undefined
-  /** Prepares what a change does to hand-written sites. */
+  /** Prepares the effects of a change on hand-written sites. */
   readonly prepare: (records: readonly OutsideFile[]) => Promise<OutsideChange>
 }
 
@@ -64,7 +64,7 @@ export interface NginxServerParts extends RefreshParts {
   readonly assertNoDebugLog: () => Promise<void>
   readonly released: ReleasedFiles
   readonly sites: TakenOutSites
-  /** Called with runs that are not settled and whose former generations go: see `forgetOld`. */
+  /** Called with unsettled runs whose former generations are removed: see `forgetOld`. */
   readonly onForgottenRuns?: ((runs: readonly UnsettledRun[]) => void) | undefined
 }
 
@@ -253,7 +253,7 @@ export class NginxServer implements WebServer<Standing, OutsideFile> {
       .catch(() => undefined)
   }
 
-  /** Keeps what the present generation names, the one before, and those that unsettled runs may have to put back. */
+  /** Keeps the certificates of the present generation, of the one before, and of those that unsettled runs may have to restore. */
   #forgetPairs(former: number | undefined): void {
     const { present, pairs, folder } = this.#parts
     const used = new Set([...present.all()].flatMap(({ entry }) => entry?.certificate ?? []))

@@ -18,21 +18,19 @@ export interface Pair {
   readonly keyPem: string
 }
 
-/** What no entry names any more goes after this time: an undo may need it. */
+/** An unused pair is dropped after this time. Until then, an undo may need it. */
 const UNUSED_MS = 3_600_000
 const MOST_KNOWN = 200
-/** Whoever sends made-up certificates must not fill the disk. */
+/** A sender of made-up certificates must not fill the disk. */
 const MOST_PAIRS = 50_000
 
-/**
- * The certificates with their keys that an edge was given, each once, by id. They never leave the edge again.
- */
+/** All certificates with their keys that the edge has received, each once, by id. They must never leave the edge. */
 export class Pairs {
   readonly #folder: string
   readonly #now: () => number
   readonly #writes = new KeyedQueue()
   readonly #leaves = new LruCache<string, X509Certificate>(MOST_KNOWN)
-  /** Since when nothing names a pair. */
+  /** When each pair became unused. */
   readonly #unused = new Map<string, number>()
 
   constructor(folder: string, now: () => number) {
@@ -57,7 +55,7 @@ export class Pairs {
     return { certificatePem, keyPem }
   }
 
-  /** Whether the certificate is valid for the host. False without it. */
+  /** Whether the certificate is valid for the host. False if the edge does not have it. */
   isFor(id: string, host: string): boolean {
     const leaf = this.#leaves.get(id) ?? leafOf(this.find(id)?.certificatePem)
     if (!leaf) return false
@@ -65,7 +63,10 @@ export class Pairs {
     return isForHost(leaf, host)
   }
 
-  /** Keeps a pair. Durable when it resolves. Rejects with `change_invalid` if it is not a certificate with its key, or does not fit. */
+  /**
+   * Stores a pair. Durable when it resolves. Rejects with `change_invalid` if the pair is not a certificate with its key, or is too
+   * long.
+   */
   async put({ certificatePem, keyPem }: Pair): Promise<string> {
     const id = idOf(certificatePem, keyPem)
     renderPair(id, { certificatePem, keyPem })
@@ -81,13 +82,13 @@ export class Pairs {
     await withEdgeFaults(place, async () => {
       mkdirSync(place, { recursive: true, mode: 0o700 })
       await replaceFile(join(place, CERTIFICATE), certificatePem, 0o600)
-      // Last: where the key stands, both stand.
+      // Written last: if the key exists, both files exist.
       await replaceFile(join(place, KEY), keyPem, 0o600)
       await syncFolder(this.#folder)
     })
   }
 
-  /** Drops what nothing has named for an hour. `used`: the ids that entries name, in generations that may have to come back, too. */
+  /** Drops pairs that were unused for an hour. `used`: the ids that entries name, also in generations that may be restored. */
   forget(used: ReadonlySet<string>): void {
     const now = this.#now()
     for (const id of this.ids) {
@@ -130,7 +131,7 @@ const unusable = (reason: string): EdgeFault =>
 const LINES_PER_PART = 48
 const PEM_LINE = /^(?:-----(?:BEGIN|END) (?:CERTIFICATE|(?:EC |RSA )?PRIVATE KEY)-----|[A-Za-z0-9+/]{1,64}={0,2})$/
 
-/** The parts of a pair in nginx's maps, by folder. Throws for a text that is not PEM, or does not fit. */
+/** The parts of a pair in nginx's maps, by folder. Throws for a text that is not PEM, or is too long. */
 export function renderPair(id: string, { certificatePem, keyPem }: Pair): ReadonlyMap<string, string> {
   return new Map([...renderPem('certificate', id, certificatePem), ...renderPem('key', id, keyPem)])
 }

@@ -22,7 +22,7 @@ import {
 } from '../config/shards.ts'
 import { type Standing, standingOf } from './standing.ts'
 
-/** The generations of an edge, read from its disk. What did not change is not read again. */
+/** The generations of an edge, read from its disk. Unchanged files are not read again. */
 export class PresentGeneration {
   readonly #folder: string
   readonly #files = new Map<string, Seen>()
@@ -35,8 +35,8 @@ export class PresentGeneration {
   }
 
   /**
-   * The number of the generation that nginx includes. Where the base file is missing or is not ours, it is the one that was included
-   * last: its hosts must not be lost. Undefined before the first one.
+   * The number of the generation that nginx includes. If the base file is missing or not ours, it is the last included generation:
+   * its hosts must not be lost. Undefined before the first generation.
    */
   get number(): number | undefined {
     const path = join(this.#folder, BASE_FILE)
@@ -56,19 +56,19 @@ export class PresentGeneration {
     return numbers.includes(linked) ? linked : numbers.toSorted((a, b) => a - b).at(-1)
   }
 
-  /** A host as it stands. Undefined if nothing stands for it. */
+  /** A host of the present generation. Undefined if nothing exists for it. */
   find(host: string): Standing | undefined {
     const { number } = this
     return number === undefined ? undefined : this.#shard(number, shardOf(host)).get(host)
   }
 
-  /** A host as it stood in a generation that is kept. */
+  /** A host of a kept generation. */
   findIn(number: number, host: string): Standing | undefined {
     const files = new Map(HOST_FILES.map((kind) => [kind, this.#shardIn(number, shardFile(kind, host))]))
     return standingOf(host, (kind) => files.get(kind)?.part(host))
   }
 
-  /** The ids of the certificates that hosts named in a generation that is kept. */
+  /** The ids of the certificates that hosts name in a kept generation. */
   certificatesIn(number: number): ReadonlySet<string> {
     const shards = this.#namesOf(number, ENTRIES).map((name) => this.#shardIn(number, `${ENTRIES}/${name}`))
     const lines = shards.flatMap((shard) => [...(shard?.keys ?? [])].map((host) => shard?.part(host) ?? ''))
@@ -86,7 +86,7 @@ export class PresentGeneration {
     for (const shard of this.#shardNames(number)) yield* this.#shard(number, shard).values()
   }
 
-  /** The hosts of one shard, from the disk in any case: the date of an edited file can be set back. */
+  /** The hosts of one shard. Always read from the disk: an editor can reset the date of a file. */
   copyOf(shard: string): {
     readonly files: ReadonlyMap<HostKind, Shard | undefined>
     readonly hosts: ReadonlyMap<string, Standing>
@@ -101,14 +101,14 @@ export class PresentGeneration {
     return { files, hosts: standingsIn(files) }
   }
 
-  /** A file of certificates, to be changed. */
+  /** A copy of a file of certificates, for changes. */
   copyOfPem(folder: string, id: string): Shard {
     const { number } = this
     const file = shardFile(folder, id)
     return (number === undefined ? undefined : this.#shardIn(number, file)) ?? new Shard(file)
   }
 
-  /** The ids of the certificates of which nginx reads anything. */
+  /** The ids of all certificates in nginx's files. */
   pemIds(): ReadonlySet<string> {
     const { number } = this
     if (number === undefined) return new Set()
@@ -131,8 +131,8 @@ export class PresentGeneration {
   }
 
   /**
-   * Where a person finds the entry of a host: the path leads through the link to the present generation and stays the same; `line`
-   * is null if the host has no entry.
+   * The place of a host's entry, for people. The path uses the link to the present generation, so it stays the same. `line` is null
+   * if the host has no entry.
    */
   whereIs(host: string, kinds: readonly HostKind[] = ['blocks', 'backends']): Place {
     const { number } = this
@@ -153,14 +153,14 @@ export class PresentGeneration {
     )
   }
 
-  /** The kind of a file of the host in whose place somebody has put a link. */
+  /** The kind of a file of the host that was replaced by a link. */
   linkOf(host: string): HostKind | undefined {
     const { number } = this
     if (number === undefined) return undefined
     return HOST_FILES.find((kind) => isLink(join(this.#folder, GENERATIONS, String(number), shardFile(kind, host))))
   }
 
-  /** Whether a file of the present generation is not a file of ours: a link, or owned by another user. */
+  /** Whether a file of the present generation is a link, or owned by another user. */
   isOdd(file: string): boolean {
     const { number } = this
     if (number === undefined) return false
@@ -168,7 +168,7 @@ export class PresentGeneration {
     return found !== undefined && (found.isSymbolicLink() || found.uid !== process.getuid?.())
   }
 
-  /** Lines that belong to no host, by file. The path leads through the link to the present generation. */
+  /** Lines that belong to no host, by file. The path uses the link to the present generation. */
   stray(): readonly StrayLines[] {
     const { number } = this
     if (number === undefined) return []
@@ -191,7 +191,7 @@ export class PresentGeneration {
     const known = this.#shards.get(shard)
     if (known && seen.every((one, at) => one === known.seen[at])) return known.hosts
     const all = standingsIn(new Map(HOST_FILES.map((kind, at) => [kind, seen[at]?.shard])))
-    // Somebody has put a link in the place of a file, whatever it leads to.
+    // A file was replaced by a link, to any target.
     const isLinked = seen.some((one) => one.isLink)
     const hosts = isLinked ? new Map([...all].map(([host, one]) => [host, { ...one, isEdited: true }])) : all
     this.#shards.set(shard, { seen, hosts })
@@ -221,7 +221,7 @@ export class PresentGeneration {
     if (known && this.#isFresh(path)) return known
     const place = join(this.#folder, path)
     const signature = signatureOf(place)
-    // What a link leads to can change without it.
+    // The target of a link can change without the link.
     if (known?.signature === signature && !isLink(place)) return known
     const text = signature === MISSING ? null : textAt(place)
     const seen: Seen = {
@@ -234,7 +234,7 @@ export class PresentGeneration {
     return seen
   }
 
-  /** Whether the path was asked for before in the same turn of the event loop: thousands of hosts share few files. */
+  /** Whether the path was already checked in this turn of the event loop: thousands of hosts share few files. */
   #isFresh(path: string): boolean {
     if (this.#fresh.has(path)) return true
     if (this.#fresh.size === 0) queueMicrotask(() => this.#fresh.clear())
@@ -267,7 +267,10 @@ function standingsIn(files: ReadonlyMap<HostKind, Shard | undefined>): ReadonlyM
 
 const MISSING = 'missing'
 
-/** Changes with the file at the path. A further link to the file does not change it: unchanged files pass from generation to generation. */
+/**
+ * Changes with the file at the path. A further link to the file does not change it: unchanged files are linked from generation to
+ * generation.
+ */
 export function signatureOf(path: string): string {
   const found = statAt(path)
   return found ? `${found.ino} ${found.size} ${found.mtimeMs} ${found.uid} ${found.mode}` : MISSING

@@ -17,11 +17,11 @@ import { discard, enter, isUpToDate, pointTo, type Staged } from './stage.ts'
 import type { TrialParts, Trials } from './trials.ts'
 
 export interface RefreshParts extends TrialParts {
-  /** Whether the base file of the staged generation differs from the present one in its number alone. */
+  /** Whether the base file of the staged generation differs from the present one only in its number. */
   readonly isSameBase: (staged: Staged) => boolean
-  /** The fault where nginx rejects the base file. */
+  /** The fault for a base file that nginx rejects. */
   readonly refused: (refusal: Refusal) => EdgeFault
-  /** Loads the configuration on disk, and resolves when that is proven. */
+  /** Loads the configuration on disk. Resolves when the load is proven. */
   readonly reload: (signal?: AbortSignal) => Promise<void>
 }
 
@@ -33,8 +33,8 @@ interface Refreshed {
 }
 
 /**
- * Enters a generation in which the base file and the texts of all hosts are written as this version does, and as nginx listens now.
- * Undefined if there is nothing to change. `isRunning`: nginx loads it.
+ * Enters a generation with the base file and the texts of all hosts in the form of this version, for the present sockets of nginx.
+ * Undefined if nothing changes. `isRunning`: nginx loads it.
  */
 export async function refresh(
   parts: RefreshParts,
@@ -57,7 +57,7 @@ export async function refresh(
   await enter(folder, staged)
   if (isRunning) {
     await reload(signal).catch(async (error: unknown) => {
-      // The test has passed, and nginx may load it yet.
+      // The test has passed, but the generation is not entered yet.
       signal?.throwIfAborted()
       leave()
       await reload().catch(() => undefined)
@@ -76,14 +76,14 @@ async function keepPairs(present: PresentGeneration, pairs: Pairs): Promise<void
       Array.from({ length: MAX_PARTS[kind] }, (_, at) =>
         pemIn(present.copyOfPem(pemFolder(kind, at + 1), id).part(id)),
       ).join('')
-    // What is no pair serves nothing. It stays where it is until a change drops it.
+    // An invalid pair serves nothing. It stays until a change drops it.
     await pairs.put({ certificatePem: pem('certificate'), keyPem: pem('key') }).catch(() => undefined)
   }
 }
 
 const pemIn = (part = ''): string => /^[0-9a-f]{32} "([^"]*)";\n/.exec(part)?.[1] ?? ''
 
-/** The files with the texts of hosts that nobody has edited, as far as this version or these settings make other ones of their records. */
+/** The files with texts of unedited hosts that this version or these settings render differently. */
 function rewritten(present: PresentGeneration, pairs: Pairs, listening: Listening): Map<string, ShardText> {
   const draft = new Draft({ present, pairs, listening })
   for (const standing of present.all()) {
@@ -91,16 +91,16 @@ function rewritten(present: PresentGeneration, pairs: Pairs, listening: Listenin
     if (!entry || isEdited) continue
     try {
       if (!isFormer || isAsFormerlyRendered(entry, parts, listening)) draft.put(entry, challenge)
-      // Somebody has edited what an earlier version has rendered. It stays, and is drift from now on.
+      // The text of an earlier version was edited. It stays, and counts as drift from now on.
       else draft.restore({ ...standing, isEdited: true, rendered: digestOf(renderParts(entry, listening)) })
     } catch {
-      // The edge has no file any more for an id that the options name. The host stays as it is.
+      // The edge no longer has a file for an id that the options name. The host stays unchanged.
     }
   }
   return draft.texts()
 }
 
-/** Undefined if it would be the same. Then it is no reason to fail that nginx refuses it: others broke something. */
+/** Undefined if the new generation would be the same. Then a refusal by nginx does not count: its cause is outside our files. */
 async function refreshed(
   { isSameBase, refused }: RefreshParts,
   trials: Trials,
@@ -116,7 +116,7 @@ async function refreshed(
   return undefined
 }
 
-/** Returns what puts the present base file back. */
+/** Returns a function that restores the present base file. */
 function baseFileOf(folder: string, number: number | undefined): () => void {
   const path = join(folder, BASE_FILE)
   const former = existsSync(path) ? readFileSync(path) : undefined

@@ -6,12 +6,12 @@ import { ENTRIES, type HostKind, TEXT_KINDS } from '../config/shards.ts'
 import type { Listening } from '../config/sockets.ts'
 import { formerRecord } from './former.ts'
 
-/** A host of a generation: its record, and what stands for it in nginx's files. */
+/** A host of a generation: its record, and its texts in nginx's files. */
 export interface Standing extends EngineStanding {
   readonly parts: Parts
   /** The digest of the texts that were rendered from the record. */
   readonly rendered: string | undefined
-  /** The record was read from the texts: an earlier version has written them, and it is not known whether somebody has edited them. */
+  /** The record was read from texts of an earlier version. It is unknown whether they were edited. */
   readonly isFormer: boolean
 }
 
@@ -20,7 +20,7 @@ interface Line {
   readonly host: string
   readonly entry: unknown
   readonly challenge?: Challenge
-  /** The digest of the rendered texts. A text that another version has rendered is told from an edited one by it. */
+  /** The digest of the rendered texts. It distinguishes an edited text from a text that another version rendered. */
   readonly text: string
 }
 
@@ -29,7 +29,7 @@ export function lineOf(entry: Entry, parts: Parts, challenge: Challenge | undefi
   return `${JSON.stringify(line)}\n`
 }
 
-/** Undefined if nothing stands for the host. */
+/** Undefined if nothing exists for the host. */
 export function standingOf(host: string, part: (kind: HostKind) => string | undefined): Standing | undefined {
   const parts: Parts = new Map(
     TEXT_KINDS.flatMap((kind): [HostKind, string][] => {
@@ -65,14 +65,14 @@ function readLine(
   }
 }
 
-/** Whether what stands for a host is what its record makes, with something missing. */
+/** Whether the texts of a host are those of its record, but some are missing. */
 export function isOnlyMissing({ entry, challenge, parts }: Standing, listening: Listening): boolean {
   if (!entry) return false
   try {
     const rendered = renderParts(entry, listening, challenge)
     return [...parts].every(([kind, text]) => rendered.get(kind) === text)
   } catch {
-    // The edge has no file any more for an id that the options name.
+    // The edge no longer has a file for an id that the options name.
     return false
   }
 }

@@ -11,13 +11,16 @@ export interface TrialParts {
   readonly clock: Clock
   readonly present: PresentGeneration
   readonly base: NewGeneration['base']
-  /** Whether nginx would load the configuration with the staged generation. `outside`: files that come with it, outside the folder. */
+  /**
+   * Why nginx would not load the configuration with the staged generation. `outside`: further files of the change, outside the
+   * folder.
+   */
   readonly test: (staged: Staged, outside: readonly OutsideFile[], signal?: AbortSignal) => Promise<Refusal | undefined>
 }
 
 export type Tried = { readonly staged: Staged } | { readonly refusal: Refusal }
 
-/** Writes generations beside the present one and lets nginx test them. */
+/** Writes generations beside the present one, and tests them with nginx. */
 export class Trials {
   readonly #parts: TrialParts
 
@@ -36,14 +39,14 @@ export class Trials {
     return refusal ? { refusal } : { staged }
   }
 
-  /** Why nginx would not load the staged generation, which is then gone. */
+  /** Why nginx would not load the staged generation. A refused generation is removed. */
   async refusalOf(staged: Staged, outside: readonly OutsideFile[], signal?: AbortSignal): Promise<Refusal | undefined> {
     try {
       const [refusal] = await Promise.all([this.#parts.test(staged, outside, signal), staged.durable])
       if (refusal) await discard(staged)
       return refusal
     } catch (error) {
-      // A file that is still being written would keep its folder.
+      // A file that is still being written would keep its folder in use.
       await staged.durable.catch(() => undefined)
       await discard(staged)
       throw error

@@ -24,7 +24,7 @@ export function debugLogReader(
   }
 }
 
-/** Directives of the `-g` option are in no file. The title of the master process has the arguments. */
+/** Directives of the `-g` option are in no file. The title of the master process contains the arguments. */
 export function commandLineDebugLogs(pidFile: string): DebugLog[] {
   const path = `/proc/${masterPid(pidFile)}/cmdline`
   return /\berror_log\s[^;]*\sdebug|\bdebug_connection\s/.test(textOf(path)) ? [{ path, line: null }] : []

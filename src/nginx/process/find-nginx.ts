@@ -17,7 +17,7 @@ import { masterPid } from './nginx-workers.ts'
 
 const SLICE_MS = 10
 
-/** What is known before nginx is asked. */
+/** The known settings of an nginx, before its program is run. */
 interface AskedNginx {
   readonly binary: string
   readonly config?: string | undefined
@@ -31,7 +31,7 @@ interface FoundListen {
   readonly defaultServer: { readonly path: string; readonly line: number; readonly isExplicit: boolean }
 }
 
-/** An nginx as its configuration describes it. Rejects with an EdgeFault if it cannot serve for Drawbridge. */
+/** An nginx as its configuration describes it. Rejects with an EdgeFault if Drawbridge cannot use it. */
 export async function findNginx(asked: AskedNginx, clock: Clock) {
   const { binary } = asked
   const build = await readBuild(binary, clock)
@@ -72,7 +72,7 @@ function readMain(path: string): { config: string; main: string } {
   }
 }
 
-/** Those of others: not what is in the folder of Drawbridge. */
+/** The servers outside the folder of Drawbridge. */
 async function serversIn(config: string, pidFile: string, folder: string, clock: Clock) {
   const configuration = new ParsedConfiguration({ config, folder, clock }, 'servers')
   const { servers: all } = await configuration.read(new BaseFile(folder).read(), [], new Slices(SLICE_MS, clock))

@@ -20,8 +20,8 @@ type Beside = Pick<
 >
 
 /**
- * Reads where the servers of the administrator listen, and chooses where ours do. It reads files again only when they have changed.
- * Rejects with `unavailable` if ours cannot listen without taking something away from theirs.
+ * Reads where the administrator's servers listen, and chooses where our servers listen. It reads files again only when they have
+ * changed. Rejects with `unavailable` if our servers cannot listen without taking visitors from the administrator's.
  */
 export function listeningReader(settings: Beside): () => Promise<Listening> {
   const base = new BaseFile(settings.folder)
@@ -39,13 +39,16 @@ export function listeningReader(settings: Beside): () => Promise<Listening> {
   }
 }
 
-/** `shared`: the sockets that we shared when the base file was written. Undefined: a server of ours that is alone says `default_server`. */
+/**
+ * `shared`: the sockets that we shared when the base file was written. Undefined: a server of ours is alone if it has
+ * `default_server`.
+ */
 function chosenFor(settings: Beside, { servers, serversBefore }: Parsed, shared: ReadonlySet<string> | undefined) {
   const foreign: ForeignListen[] = []
   const bound = new Map<string, boolean>()
-  /** Sockets whose first server is of somebody else. */
+  /** Sockets whose first server is not ours. */
   const led = new Set<string>()
-  // Somebody's file in our folder may be read before the base file.
+  // nginx may read an administrator's file in our folder before the base file.
   const own = servers.findIndex(({ path }) => isWrittenByUs(settings.folder, path))
   const base = own < 0 ? serversBefore : own
   const isRoot = isRunByRoot(settings.pidFile)

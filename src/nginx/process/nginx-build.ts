@@ -3,13 +3,13 @@ import { EdgeFault } from '../../edge/contract.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import { runVersion } from './nginx-program.ts'
 
-/** The first version with `ssl_reject_handshake`, which refuses names that nobody serves. */
+/** The first version with `ssl_reject_handshake`, which refuses unknown names. */
 const OLDEST_VERSION = '1.19.4'
 
-/** The first version with the directive `http2`. The option of `listen`, which all versions have, makes later ones warn. */
+/** The first version with the directive `http2`. Later versions warn about the option of `listen`, which all versions have. */
 const HTTP2_VERSION = '1.25.1'
 
-/** What `nginx -V` tells: the version, and the paths that it uses unless its options or its configuration say otherwise. */
+/** The output of `nginx -V`: the version, and the default paths. */
 export interface NginxBuild {
   readonly version: string
   readonly prefix: string | undefined
@@ -35,14 +35,14 @@ export async function readBuild(binary: string, clock: Clock): Promise<NginxBuil
   }
 }
 
-/** Why this nginx cannot serve for Drawbridge, or undefined. */
+/** Why Drawbridge cannot use this nginx, or undefined. */
 export function buildFault({ version, hasTls }: NginxBuild): string | undefined {
   if (isOlder(version, OLDEST_VERSION))
     return `nginx ${version} is too old. Drawbridge needs ${OLDEST_VERSION} or later, which can refuse the TLS handshake for unknown names.`
   return hasTls ? undefined : `nginx ${version} was built without TLS (http_ssl_module).`
 }
 
-/** Tells whether this nginx has the directive `http2`. It is run again only when the program has changed. */
+/** Whether this nginx has the directive `http2`. Runs the program again only when it has changed. */
 export function http2Reader(binary: string, clock: Clock): () => Promise<boolean> {
   let latest: { readonly changed: number | undefined; readonly has: Promise<boolean> } | undefined
   return async () => {

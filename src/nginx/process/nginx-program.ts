@@ -8,7 +8,7 @@ import type { Clock, Timer } from '../../primitives/clock.ts'
 import type { KillRequest, RunRequest, RunResult } from './nginx-thread.ts'
 
 const TIMEOUT_MS = 60_000
-/** The thread kills nginx after TIMEOUT_MS. This limit is for an nginx or a thread that does not react to the kill. */
+/** The thread kills nginx after TIMEOUT_MS. This limit covers an nginx or a thread that does not react to the kill. */
 const HARD_TIMEOUT_MS = TIMEOUT_MS + 5_000
 /** The output of `nginx -T` has every configuration file. */
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024
@@ -35,8 +35,8 @@ export async function runNginx(
 }
 
 /**
- * Runs an nginx with the file `nginx.conf` in a folder until `signal` aborts, and resolves when it has ended. It must not be a daemon. It is
- * killed after TIMEOUT_MS in any case.
+ * Runs an nginx with the file `nginx.conf` in a folder until `signal` aborts, and resolves when it has ended. It must not be a
+ * daemon. It is killed after TIMEOUT_MS in any case.
  */
 export async function runCopy(
   { binary, clock }: Pick<EdgeSettings, 'binary' | 'clock'>,
@@ -50,7 +50,7 @@ export async function runCopy(
   })
 }
 
-/** What `nginx -V` prints. Rejects with `unavailable` when it cannot be run. */
+/** The output of `nginx -V`. Rejects with `unavailable` if it cannot be run. */
 export async function runVersion(binary: string, clock: Clock): Promise<string> {
   const { output, errors } = ended(binary, 'read its version', await runInThread(binary, ['-V'], clock, undefined))
   return output + errors
@@ -106,7 +106,7 @@ function settle(answer: RunResult): void {
   waiting.delete(answer.id)
 }
 
-/** `clock`: of the first run, for the pause after all. */
+/** `clock`: the clock of the first run, used for the pauses after all runs. */
 function startThread(clock: Clock): Worker {
   // A worker thread cannot use all options of this process, such as --eval.
   const worker = new Worker(new URL(`nginx-thread${extname(import.meta.url)}`, import.meta.url), { execArgv: [] })
@@ -143,12 +143,12 @@ export async function testConfiguration(
   return code === 0 ? undefined : refusalIn(errors)
 }
 
-/** What restrains a unit in what nginx does when it tests a configuration. */
+/** The settings of a systemd unit that restrict a test of nginx's configuration. */
 const WALLS = ['ProtectSystem', 'ProtectHome', 'ReadWritePaths', 'ReadOnlyPaths', 'InaccessiblePaths', 'PrivateTmp']
 
 /**
- * As `testConfiguration`, within the walls of a unit of systemd, with what its administrator has changed there. Undefined, too, where
- * systemd does not run or does not know the unit.
+ * Like `testConfiguration`, with the restrictions of a systemd unit, including the administrator's changes to the unit. Also
+ * undefined if systemd does not run or does not know the unit.
  */
 export async function testAsUnit(
   { binary, prefix, clock }: Pick<EdgeSettings, 'binary' | 'prefix' | 'clock'>,

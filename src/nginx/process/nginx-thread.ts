@@ -23,7 +23,7 @@ export interface RunResult {
   readonly errors: string
 }
 
-/** The variables that nginx needs to be found, to load its libraries and to read its configuration. */
+/** The variables that this process needs to find nginx, and that nginx needs for its libraries and its configuration. */
 const INHERITED_VARIABLES = ['PATH', 'LD_LIBRARY_PATH', 'OPENSSL_CONF', 'TZ']
 
 /** No other variable is passed: the environment may have secrets, and any module that nginx loads could read them. */
@@ -39,8 +39,8 @@ parentPort?.on('message', (request: RunRequest | KillRequest) => {
 })
 
 /**
- * In a session of its own: a command of root that became the user of the service has root's terminal, and other processes of that
- * user may trace this program. Without a terminal it cannot type into root's shell.
+ * Runs the program in a session of its own. A command that root starts as the service's user has root's terminal, and other
+ * processes of that user may trace this program. Without a terminal it cannot type into root's shell.
  */
 function run({ id, binary, args, timeoutMs, maxOutputBytes }: RunRequest): void {
   const child = spawn(binary, args, {

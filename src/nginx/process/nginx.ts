@@ -11,12 +11,12 @@ import { reloadNginx } from './reload.ts'
 
 const HANDSHAKE_MS = 5_000
 
-/** The program nginx as an edge uses it: what is started, signalled or asked over a socket. Files are not part of it. */
+/** The program nginx: runs, signals, and requests over a socket. Files are not part of it. */
 export interface Nginx {
   /** Tests a main file. Undefined when nginx would load it. Rejects with `unavailable` when nginx cannot be run. */
   test(config: string, signal?: AbortSignal): Promise<Refusal | undefined>
   isRunning(): boolean
-  /** Loads the configuration on disk. Resolves when that is proven, rejects with `not_reloaded` otherwise. */
+  /** Loads the configuration on disk. Resolves when the load is proven, rejects with `not_reloaded` otherwise. */
   reload(signal?: AbortSignal): Promise<void>
   /** Whether our own servers answer. */
   answers(signal?: AbortSignal): Promise<boolean>

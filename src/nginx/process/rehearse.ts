@@ -16,16 +16,16 @@ import type { Listening } from '../config/sockets.ts'
 import { listeningReader } from './neighbours.ts'
 import { testConfiguration } from './nginx-program.ts'
 
-/** Rejects as `prepare` would because of the configuration of nginx, and changes nothing. */
+/** Rejects if `prepare` would reject because of nginx's configuration. Changes nothing. */
 export async function rehearsePrepare(settings: EdgeSettings, signal?: AbortSignal): Promise<void> {
   const main = await readMainFile(settings)
   await rehearseBase(settings, await listeningReader(settings)(), main, signal)
 }
 
 /**
- * Lets nginx test its configuration with our base file, as `prepare` would write it, and changes nothing. `main`: the text of the main
- * file, which includes our folder. Rejects with `config_broken` if nginx would not load it. During the test a copy of the main file
- * lies beside it.
+ * Tests nginx's configuration with our base file, as `prepare` would write it. Changes nothing. `main`: the text of the main file,
+ * which includes our folder. Rejects with `config_broken` if nginx would not load it. During the test, a copy of the main file is
+ * in its folder.
  */
 export async function rehearseBase(
   settings: EdgeSettings,
@@ -43,7 +43,7 @@ export const refusedBase = (server: string, refusal: Refusal): EdgeFault =>
     refusalText(refusal, `nginx on edge ${server} rejected its configuration with Drawbridge's base file`),
   )
 
-/** A base file with every kind of server, and no host. */
+/** A base file with every kind of server, but without hosts. */
 const baseFor = (settings: EdgeSettings, listening: Listening): string =>
   renderBase(
     { ...listening, folder: settings.folder },

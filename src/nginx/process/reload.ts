@@ -20,14 +20,14 @@ export async function reloadNginx(settings: EdgeSettings, signal?: AbortSignal):
   if (!(await edgeAnswers(settings, signal))) throw notReloaded('The new workers do not answer.')
 }
 
-/** The same without asking our own servers, which may be gone afterwards. */
+/** Like `reloadNginx`, but does not ask our own servers, which may be gone afterwards. */
 export async function replaceWorkers(
   { pidFile, errorLog, clock }: Pick<EdgeSettings, 'pidFile' | 'errorLog' | 'clock'>,
   signal?: AbortSignal,
 ): Promise<void> {
   const master = masterPid(pidFile)
   if (master === undefined) throw notReloaded(`The process in ${pidFile} is not a running nginx. Start nginx.`)
-  // Time in which this process was late is not nginx's.
+  // Do not count the time in which this process was late.
   using fair = new FairClock(clock)
   let isOver = false
   fair.limit(TIMEOUT_MS, () => {
@@ -48,7 +48,7 @@ export async function replaceWorkers(
 interface Nginx {
   readonly master: number
   readonly errorLog: string
-  /** Rejects with this reason when the time is up, and with that of the signal when it has aborted. */
+  /** Rejects with `reason` when the time is up, and with the signal's reason when the signal has aborted. */
   readonly pause: (reason: string) => Promise<void>
 }
 

@@ -12,12 +12,12 @@ import { rewrite } from '../../estate/reading/text/directives.ts'
 import type { EdgeSettings } from '../../estate/settings.ts'
 import { createFile } from '../../primitives/durable-file.ts'
 
-/** What is tested: a generation, and files that come with it outside the edge's folder. */
+/** The subject of a test: a generation, and further files outside the edge's folder. */
 interface Tested {
   /** The absolute path of the generation. */
   readonly folder: string
   readonly released: readonly OutsideFile[]
-  /** The texts that files of others would have, by the path by which nginx includes them. */
+  /** The tested texts of the administrator's files, by the path by which nginx includes them. */
   readonly others: ReadonlyMap<string, string>
 }
 
@@ -67,7 +67,7 @@ export async function testShadow(
   }
 }
 
-/** What nginx includes of our folder, in its order. Somebody may have put a file of his own there. */
+/** The files of our folder that nginx includes, in its order. The administrator may have added a file there. */
 const includedFiles = (folder: string): string[] =>
   [...new Set([BASE_FILE, ...readdirSync(folder).filter((name) => name.endsWith('.conf') && !name.startsWith('.'))])]
     .toSorted()

@@ -35,7 +35,7 @@ export function chosenOptions(
   }
   const { options } = decides.read
   if (tls || !options?.headers?.hsts) return options
-  // No browser heeds it without TLS.
+  // Browsers ignore this header without TLS.
   findings.told.add('answer strict-transport-security')
   const { hsts: _, ...headers } = options.headers
   const { headers: __, ...rest } = options

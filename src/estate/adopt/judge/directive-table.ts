@@ -28,7 +28,7 @@ const TABLE: readonly (readonly [RegExp, DirectiveVerdict['kind'], string?])[] =
   [/^(log_not_found|log_subrequest|server_name_in_redirect|port_in_redirect|absolute_redirect|root|index)$/, 'same'],
   [/^(default_type|types|proxy_http_version|tcp_nodelay|tcp_nopush|sendfile|http2)$/, 'same'],
   [/^(access_log|error_log|rewrite_log)$/, 'lost', LOGS],
-  // A trusted certificate restricts nobody by itself: what asks visitors for a certificate does.
+  // A trusted certificate alone restricts no visitor. The directives that request a certificate from visitors do.
   [/^ssl_(verify_|client_|crl|ocsp|reject_)/, 'refused', RESTRICTS],
   [/^(ssl_|http3|quic_)/, 'lost', TLS],
   [/^(gzip|gunzip|brotli|zstd)/, 'lost', COMPRESSION],
@@ -78,7 +78,7 @@ export function verdictOf(name: string): DirectiveVerdict {
   return kind === 'same' ? { kind } : { kind, sentence, told: TOLD.find(([those]) => those === sentence)?.[1] ?? [] }
 }
 
-/** The differences that a directive about certain headers of answers tells. Undefined: those of its sentence. */
+/** The differences that a directive about certain answer headers announces. Undefined: those of its sentence. */
 export function toldBy(name: string, [header = '']: readonly string[]): readonly string[] | undefined {
   if (/^(add_header|proxy_hide_header|proxy_pass_header)$/.test(name)) return [`answer ${header.toLowerCase()}`]
   if (name.startsWith('proxy_cookie_')) return ['answer set-cookie']
@@ -93,7 +93,7 @@ const ANSWER_HEADERS: Readonly<Record<string, readonly string[]>> = {
   etag: ['answer etag'],
 }
 
-/** The differences that a sentence tells, as a rehearsal names them. `*`: every name. */
+/** The differences that a sentence announces, in the rehearsal's names. `*`: every name. */
 const TOLD: readonly (readonly [string, readonly string[]])[] = [
   [COMPRESSION, ['answer content-encoding', 'answer vary', 'answer etag', 'answer accept-ranges', 'body', 'status']],
   [HEADERS, ['answer *']],

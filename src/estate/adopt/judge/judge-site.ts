@@ -22,7 +22,7 @@ import { isForPlainText, isForTls, placesOf, type Served, SiteListens } from './
 import { type Level, SiteOptions } from './site-options.ts'
 import type { SiteWorld } from './site-world.ts'
 
-/** What an exposure can say of a site, and the differences that its findings tell, as a rehearsal names them. */
+/** What an exposure can express of a site, and the differences that its findings announce, in the rehearsal's names. */
 export interface JudgedSite {
   readonly adoption: Adoption
   readonly told: ReadonlySet<string>
@@ -30,7 +30,7 @@ export interface JudgedSite {
   readonly paths: readonly string[]
 }
 
-/** What an exposure can say of the server blocks of a host. Nothing is read but what is given. */
+/** What an exposure can express of the server blocks of a host. Reads nothing except its arguments. */
 export function judgeSite(host: string, blocks: readonly SiteDirective[], world: SiteWorld): JudgedSite {
   const judge = new SiteJudge(host, world)
   judge.name(blocks)
@@ -58,9 +58,9 @@ class SiteJudge {
   #plainProxy: SiteDirective | undefined
   #block: SiteOptions
   #served: Served = 'plain'
-  /** Who is let in at the paths that have no location of their own. */
+  /** The access rules for paths that have no location of their own. */
   #restrictions = ''
-  /** Where the block asks its backend, and whether it passes upgrades on there. */
+  /** Where the block sends requests, and whether it forwards upgrades there. */
   #upgrading: { readonly pass: SiteDirective; readonly websocket: boolean }[] = []
   readonly #optionsOf: BlockOptions[] = []
 
@@ -107,13 +107,13 @@ class SiteJudge {
       this.#findings.refuse(first, 'Its name has an underscore, which no host of Drawbridge may have.')
   }
 
-  /** The http block: what is not known there is not known for its servers. */
+  /** Reads the http block. Anything unknown there is unknown for its servers. */
   around(http: readonly SiteDirective[]): void {
     for (const each of unreadIn(http)) this.#findings.refuse(each, notRead(each.unread ?? ''))
     for (const each of http) if (isProgram(each.name)) this.#findings.refuse(each, AROUND_PROGRAM)
   }
 
-  /** Two blocks for the same visitors, such as on two addresses, must say the same: an exposure is one answer. */
+  /** Two blocks for the same visitors, such as on two addresses, must have the same content: an exposure has only one answer. */
   compare(blocks: readonly SiteDirective[]): void {
     for (const isFor of [isForTls, isForPlainText]) {
       const [first, ...others] = blocks.filter((block) => isFor(placesOf(block)))
@@ -150,7 +150,7 @@ class SiteJudge {
     this.#optionsOf.push({ tls: tls !== 'plain', read })
   }
 
-  /** Paths that are answered and not redirected, unless the server redirects before it looks for a location. */
+  /** Finds paths that are answered instead of redirected. There are none if the server redirects before it chooses a location. */
   #leaveRedirect(block: readonly SiteDirective[]): void {
     this.#redirects = true
     const isAtOnce = (each: SiteDirective) =>
@@ -159,7 +159,7 @@ class SiteJudge {
     for (const each of passesIn(block)) this.#findings.lose(each, TO_HTTPS, REDIRECTED)
   }
 
-  /** One path with upgrades is enough: without them it would fail, and the others hardly notice. */
+  /** One path with upgrades is enough: it would fail without them, and they hardly affect the other paths. */
   #websocket(): boolean {
     const isUpgrading = this.#upgrading.some(({ websocket }) => websocket)
     for (const { pass, websocket } of this.#upgrading)
@@ -168,7 +168,7 @@ class SiteJudge {
     return isUpgrading
   }
 
-  /** What an entry does not inherit from the http block, because it has such directives itself. */
+  /** Judges what an entry does not inherit from the http block because the entry has such directives itself. */
   #judgeAround(block: readonly SiteDirective[]): void {
     const inside = [...block, ...block.filter(({ name }) => name === 'location').flatMap((each) => each.block ?? [])]
     for (const each of this.#http)
@@ -203,7 +203,7 @@ class SiteJudge {
     return answer
   }
 
-  /** Whether the options of the block take a directive. They are for all paths. */
+  /** Whether an option of the block covers the directive. Options apply to all paths. */
   #takes(directive: SiteDirective, around: SiteDirective): boolean {
     const level = levelOf(around)
     return level !== undefined && this.#block.take(directive, level)
@@ -244,7 +244,7 @@ class SiteJudge {
     return isMain ? answer : undefined
   }
 
-  /** The headers in effect for a location: the innermost block that sets one has none of those around it. */
+  /** The headers in effect for a location. A block that sets a header inherits none from the blocks around it. */
   #requestHeaders(pass: SiteDirective, chain: Chain): void {
     const scheme = this.#served === 'plain' ? 'http' : 'https'
     const { findings, websocket } = judgeRequestHeaders({
@@ -268,7 +268,7 @@ class SiteJudge {
     return redirectOf(directive, this.#host, this.#world.ports.https)
   }
 
-  /** `isAtOnce`: the server redirects before it looks for a location, and so before it looks at the size of a body. */
+  /** `isAtOnce`: the server redirects before it chooses a location, and therefore before it checks the size of a body. */
   #redirect(directive: SiteDirective, isAtOnce: boolean): void {
     if (isAtOnce) this.#findings.change(directive, LARGE_BODIES, 'http upload')
     const redirect = this.#redirectOf(directive)
@@ -278,7 +278,7 @@ class SiteJudge {
   }
 }
 
-/** Undefined for a location for some of the paths: options are for all of them. */
+/** Undefined for a location that covers only some paths: options apply to all paths. */
 const levelOf = (around: SiteDirective): Level | undefined =>
   around.name === 'server' ? 'server' : isForAll(around) ? 'location' : undefined
 

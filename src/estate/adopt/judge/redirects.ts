@@ -8,7 +8,7 @@ export interface SiteRedirect {
   readonly hasOtherTarget: boolean
 }
 
-/** Undefined if the directive is no such redirect: of one path only, to another path, without the query. */
+/** Undefined for any other directive, such as a redirect of one path only, to another path, or without the query. */
 export function redirectOf(directive: SiteDirective, host: string, https: number): SiteRedirect | undefined {
   const { name, args, block = [] } = directive
   if (name === 'if') {
@@ -42,7 +42,7 @@ const conditionOf = (args: readonly string[]): string =>
 const wholeOfReturn = (path: string): 'as sent' | undefined =>
   /^\$(request_uri|\{request_uri\})$/.test(path) ? 'as sent' : undefined
 
-/** What a pattern captures is decoded, and nginx adds the query. */
+/** nginx decodes what a pattern captures, and adds the query. */
 function wholeOfRewrite(pattern: string, path: string): 'as sent' | 'decoded' | undefined {
   const isAny = ['^', '^.*$', '.*', '^(.*)$', '^/(.*)$', '(.*)', '^(.*)', '^/(.*)'].includes(pattern)
   if (!isAny) return undefined

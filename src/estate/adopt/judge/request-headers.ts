@@ -1,6 +1,6 @@
 import type { SiteDirective } from '../site-text.ts'
 
-/** What becomes of the headers of requests. `told`: the differences that the sentence tells, as a rehearsal names them. */
+/** A change to the headers of requests. `told`: the differences that the sentence announces, in the rehearsal's names. */
 interface HeaderFinding {
   readonly kind: 'carried' | 'changed' | 'lost' | 'refused'
   readonly directive: SiteDirective
@@ -39,7 +39,7 @@ const PROTOCOL = 'The backend gets the protocol of the connection in this header
 const UPGRADES = 'Connection and Upgrade are sent to the backend for WebSockets only.'
 const CONNECTIONS = 'The backend is asked by HTTP/1.1, and without Connection: close.'
 
-/** The headers that an exposure sets itself, and the values with which it says the same. */
+/** The headers that an exposure sets itself, and the values that have the same effect. */
 const OWN: Readonly<Record<string, { readonly same: readonly string[]; readonly sentence: string }>> = {
   'x-real-ip': { same: ['$remote_addr'], sentence: ADDRESS },
   'x-forwarded-for': { same: ['$remote_addr'], sentence: ADDRESS },
@@ -58,13 +58,13 @@ const TITLES: Readonly<Record<string, string>> = {
   proxy: 'Proxy',
 }
 
-/** Names by which backends know visitors. Whatever a site sets there, it keeps visitors from setting it. */
+/** Headers by which backends authenticate visitors. A site that sets such a header prevents visitors from setting it. */
 const CREDENTIALS =
   /^(cookie|x-auth|x-goog-|x-ms-client-)|(^|-)(auth|authori[sz]ation|authenticat\w+|webauth|remote|users?|username|userid|uid|login|e?mail|groups?|roles?|scopes?|identity|principal|subject|claims?|account|tenant|admin|impersonate|sso|saml|oidc|jwt|token|secret|key|apikey|session|cert|certificate|ssl|tls|verify|dn)(-|$)/
 
 const isCredential = (name: string): boolean => name !== 'user-agent' && CREDENTIALS.test(name.replaceAll('_', '-'))
 
-/** Judges the headers that a backend gets by their values, not by their names. */
+/** Judges the headers that the backend receives by their values, not by their names. */
 export function judgeRequestHeaders(passing: Passing): RequestHeaders {
   const { pass, headers, version } = passing
   const set = new Map(headers.map((each) => [(each.args[0] ?? '').toLowerCase(), each]))
@@ -127,7 +127,7 @@ function judged(name: string, directive: SiteDirective, passing: Passing): Heade
   return finding('lost', NOT_SET, name === 'accept-encoding' ? COMPRESSED : [])
 }
 
-/** A backend that is not told which encodings visitors accept answers without one. */
+/** The backend sends an uncompressed answer if the request names no accepted encodings. */
 const COMPRESSED = ['answer content-encoding', 'answer vary', 'body']
 
 function hostFinding(
@@ -151,6 +151,6 @@ function isSameValue(name: string, value: string, { scheme, host, port }: Passin
 
 const isHostValue = (value: string): boolean => /^\$(http_host|host|server_name)(:\$server_port)?$/.test(value)
 
-/** In lower case, and each variable in one form. */
+/** In lower case, with every variable in one spelling. */
 const valueIn = (directive: SiteDirective | undefined): string =>
   (directive?.args[1] ?? '').toLowerCase().replaceAll(/\$\{(\w+)\}/g, '$$$1')

@@ -3,14 +3,14 @@ import type { SiteDirective } from '../site-text.ts'
 /** The blocks around a directive, outermost first: the http block, the server, locations. */
 export type Chain = readonly (readonly SiteDirective[])[]
 
-/** The directives of these names in the innermost block that has one: it has none of those around it. */
+/** The directives of these names in the innermost block that has one. Such a block inherits none of them. */
 export const innermost = (chain: Chain, ...wanted: readonly string[]): readonly SiteDirective[] =>
   chain
     .toReversed()
     .map((block) => block.filter(({ name }) => wanted.includes(name)))
     .find((found) => found.length > 0) ?? []
 
-/** Who is let in by the innermost blocks. Equal texts let the same visitors in. */
+/** The access rules of the innermost blocks. Equal texts admit the same visitors. */
 export function restrictionsOf(chain: Chain): string {
   const [realm] = valuesOf(innermost(chain, 'auth_basic'))
   const isOpen = realm === undefined || realm === 'auth_basic off'

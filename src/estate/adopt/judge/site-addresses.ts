@@ -1,11 +1,14 @@
 import { canonicalAddress, type Listening } from '../../reading/text/listen.ts'
 
-/** What becomes of a site at the addresses of Drawbridge where it does not answer today. `none`: there are no such addresses. */
+/**
+ * How adopting changes a site at those addresses of Drawbridge where the site does not answer today. `none`: there are no such
+ * addresses.
+ */
 export type NewAddresses = 'none' | 'restricted' | 'other family' | 'not known'
 
 /**
- * Compares where a site listens with where an entry would. A site on addresses of its own is restricted to those who reach them; one on
- * every address of a family is not. `ours` undefined or empty: not known.
+ * Compares where a site listens with where an entry would listen. A site on addresses of its own is restricted to visitors who
+ * reach them. A site on every address of a family is not restricted. `ours` undefined or empty: not known.
  */
 export function newAddresses(places: readonly Listening[], ours: readonly string[] = []): NewAddresses {
   const addresses = new Set(places.map(({ address }) => address))

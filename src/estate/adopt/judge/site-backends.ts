@@ -10,7 +10,7 @@ interface Backend {
 
 export type Variables = ReadonlyMap<string, string>
 
-/** With what `set` gives them, in order. */
+/** The variables of the block: those around it, and those that `set` assigns, in order. */
 export function variablesIn(block: readonly SiteDirective[], around: Variables): Variables {
   const variables = new Map(around)
   for (const { name, args } of block)
@@ -24,12 +24,12 @@ const filled = (text: string, variables: Variables): string =>
     (written, braced?: string, bare?: string) => variables.get(braced ?? bare ?? '') ?? written,
   )
 
-/** The backends that a site asks. */
+/** The backends of a site. */
 export class SiteBackends {
   readonly #world: SiteWorld
   readonly #findings: SiteFindings
   readonly #found = new Map<string, Backend>()
-  /** The first request of a backend by HTTPS. */
+  /** The first `proxy_pass` to a backend with HTTPS. */
   secure: SiteDirective | undefined
 
   constructor(world: SiteWorld, findings: SiteFindings) {
@@ -45,7 +45,7 @@ export class SiteBackends {
     const written = pass.args[0] ?? ''
     const found = this.#authorityOf(filled(written, variables), around)
     if ('refused' in found) this.#findings.refuse(pass, found.refused)
-    // With a variable the path of the address replaces that of the request.
+    // If the address has a variable, its path replaces the path of the request.
     else if (found.hasPath && written.includes('$')) this.#findings.refuse(pass, OTHER_PATH)
     else {
       if (found.hasPath) this.#findings.change(pass, NORMALISED, 'path')

@@ -10,13 +10,13 @@ export const isForAll = ({ args }: SiteDirective): boolean =>
 export const unreadIn = (block: readonly SiteDirective[]): SiteDirective[] =>
   block.flatMap((each) => (each.unread === undefined ? unreadIn(each.block ?? []) : [each]))
 
-/** What a server block says, without the sockets that it says it on. */
+/** The content of a server block, without its `listen` directives. */
 export const answerOf = ({ block = [] }: SiteDirective): string =>
   JSON.stringify(block.filter(({ name }) => name !== 'listen').map(wordsOf))
 
 const wordsOf = ({ name, args, block }: SiteDirective): unknown => [name, args, block?.map(wordsOf)]
 
-/** Every `proxy_pass` but those for challenges. */
+/** Every `proxy_pass` except those for challenges. */
 export const passesIn = (block: readonly SiteDirective[]): SiteDirective[] =>
   block.flatMap((each) => {
     if (each.name === 'location' && isChallenge(each.args)) return []
@@ -29,5 +29,5 @@ export const isChallenge = (args: readonly string[]): boolean =>
 /** certbot's `return 404` behind its redirect is never reached. */
 export const isEndOfRedirect = ({ name, args }: SiteDirective): boolean => name === 'return' && args[0] === '404'
 
-/** Those that are run for requests. */
+/** Lua programs that run for requests. */
 export const isProgram = (name: string): boolean => /_by_lua/.test(name) && !/^(init|exit|ssl)_/.test(name)

@@ -4,12 +4,12 @@ import type { Chain } from './restrictions.ts'
 import { OWN_REDIRECTS } from './site-backends.ts'
 import type { SiteFindings } from './site-findings.ts'
 
-/** Judges directives that are no option of an exposure. */
+/** Judges directives that no option of an exposure covers. */
 export class SiteDirectives {
   readonly #http: readonly SiteDirective[]
   readonly #findings: SiteFindings
 
-  /** `http`: what the http block says beside its servers. */
+  /** `http`: the content of the http block without its servers. */
   constructor(http: readonly SiteDirective[], findings: SiteFindings) {
     this.#http = http
     this.#findings = findings
@@ -21,7 +21,7 @@ export class SiteDirectives {
     const value = args[0]?.toLowerCase() ?? ''
     if (name === 'proxy_redirect' && value === 'off')
       this.#findings.change(directive, OWN_REDIRECTS, 'answer location', 'answer refresh')
-    // Restricts nobody where nobody is restricted around it.
+    // `allow all` has no effect if no block around it denies access.
     else if (name === 'allow' && value === 'all' && !chain.flat().some((each) => each.name === 'deny'))
       this.#findings.carry(directive)
     else this.tell(directive, this.#isSameValue(name, value) ? { kind: 'same' } : verdictOf(name))
@@ -35,7 +35,7 @@ export class SiteDirectives {
     if (verdict.kind === 'same') this.#findings.carry(directive)
   }
 
-  /** An entry does not say it, and has what the http block says. */
+  /** An entry does not set this directive, and inherits the value of the http block. */
   #isSameValue(name: string, value: string): boolean {
     const same = SAME_VALUES[name] ?? []
     const around = this.#http.filter((each) => each.name === name).map(({ args }) => args[0]?.toLowerCase() ?? '')
@@ -43,7 +43,7 @@ export class SiteDirectives {
   }
 }
 
-/** Values that an exposure has, too. */
+/** Values that an exposure uses, too. */
 const SAME_VALUES: Readonly<Record<string, readonly string[]>> = {
   proxy_connect_timeout: ['5s', '5'],
   proxy_send_timeout: ['60s', '60', '1m'],

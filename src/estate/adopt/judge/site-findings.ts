@@ -1,13 +1,13 @@
 import type { Adoption, SiteFinding } from '../../../model/options/adoption.ts'
 import type { SiteDirective } from '../site-text.ts'
 
-/** What a judgement has found about the directives of a site, each finding once. */
+/** The findings about the directives of a site, each finding once. */
 export class SiteFindings {
   readonly #carried: SiteFinding[] = []
   readonly #changed: SiteFinding[] = []
   readonly #lost: SiteFinding[] = []
   readonly #refused: SiteFinding[] = []
-  /** The differences that the findings tell, as a rehearsal names them. */
+  /** The differences that the findings announce, in the rehearsal's names. */
   readonly told = new Set<string>()
 
   get isRefused(): boolean {
@@ -31,7 +31,7 @@ export class SiteFindings {
     }
   }
 
-  /** Each once: a directive of the server is in effect in every location. */
+  /** Adds a finding once: a directive of the server is in effect in every location. */
   #tell(findings: SiteFinding[], directive: SiteDirective, sentence: string, told: readonly string[]): void {
     for (const one of told) this.told.add(one)
     const found = finding(directive, sentence)
@@ -40,7 +40,7 @@ export class SiteFindings {
   }
 }
 
-/** Only the name of a directive that nginx or a module of it has: anything else could be text of somebody. */
+/** Shows only names of known directives of nginx and its modules. Any other name could be private text. */
 const finding = ({ name, path, line }: SiteDirective, sentence: string): SiteFinding => ({
   directive: /^[a-z0-9_]{1,60}$/.test(name) ? name : 'directive',
   file: path,
@@ -48,6 +48,6 @@ const finding = ({ name, path, line }: SiteDirective, sentence: string): SiteFin
   sentence,
 })
 
-/** In the order of the lines. Files stay in the order of nginx. */
+/** Sorted by line. Files keep the order in which nginx reads them. */
 const inOrder = (findings: readonly SiteFinding[]): SiteFinding[] =>
   [...Map.groupBy(findings, ({ file }) => file).values()].flatMap((some) => some.toSorted((a, b) => a.line - b.line))

@@ -4,7 +4,7 @@ import { newAddresses } from './site-addresses.ts'
 import type { SiteFindings } from './site-findings.ts'
 import type { SiteWorld } from './site-world.ts'
 
-/** Whom a block serves: visitors with TLS, without, or both. */
+/** The visitors of a block: with TLS, without TLS, or both. */
 export type Served = 'tls' | 'plain' | 'both'
 
 /** Where a server block listens. */
@@ -22,7 +22,7 @@ type Places = ReturnType<typeof parseListens>
 export const isForTls = (places: Places): boolean => places.some(({ isTls }) => isTls)
 export const isForPlainText = (places: Places): boolean => places.length === 0 || places.some(({ isTls }) => !isTls)
 
-/** Judges where a site listens, against where an exposure would. */
+/** Compares where a site listens with where an exposure would listen. */
 export class SiteListens {
   readonly #world: SiteWorld
   readonly #findings: SiteFindings
@@ -32,7 +32,10 @@ export class SiteListens {
     this.#findings = findings
   }
 
-  /** Whoever did not reach the addresses of the site must not get to it by being adopted. Without TLS, beside it, is a redirect only. */
+  /**
+   * Adopting must not open a site to visitors who could not reach its addresses before. A block without TLS beside one with TLS
+   * only redirects, so it does not count.
+   */
   addresses(blocks: readonly SiteDirective[], tls: boolean): void {
     for (const block of blocks) if (this.#world.firsts?.has(block)) this.#findings.change(block, FIRST)
     const isFor = tls ? isForTls : isForPlainText
@@ -66,7 +69,10 @@ export class SiteListens {
     return isTls ? (places.every((place) => place.isTls) ? 'tls' : 'both') : 'plain'
   }
 
-  /** A socket of both families is shared with the site; our servers come to one of IPv6 alone only if the configuration says so. */
+  /**
+   * Our servers share a socket of both families with the site. They listen on an IPv6-only socket only if the configuration says
+   * so.
+   */
   #tellIpv6(lines: readonly SiteDirective[]): void {
     const { listen = [] } = this.#world
     const alone = lines.find(({ args }) => args[0]?.startsWith('[') && !args.includes('ipv6only=off'))
@@ -74,7 +80,7 @@ export class SiteListens {
     this.#findings.change(alone, 'Drawbridge listens on no IPv6 address: such visitors reach another server.')
   }
 
-  /** Visitors of an address on which our servers do not listen. */
+  /** Warns about visitors of an address on which our servers do not listen. */
   #tellAddress(lines: readonly SiteDirective[]): void {
     const { listen = [] } = this.#world
     const known = new Set(listen)
@@ -85,7 +91,7 @@ export class SiteListens {
     if (elsewhere && known.size > 0) this.#findings.change(elsewhere, OTHER_ADDRESS)
   }
 
-  /** What every host with TLS gets by being exposed. */
+  /** Announces what every exposed host with TLS gets. */
   tellTls(blocks: readonly SiteDirective[]): void {
     const secure = blocks.find((block) => isForTls(placesOf(block)))
     if (!secure) return

@@ -8,7 +8,7 @@ export type Level = 'http' | 'server' | 'location'
 
 const INNERMOST_FIRST: readonly Level[] = ['location', 'server', 'http']
 
-/** An entry has none of these by itself, so it inherits those of the http block, as the site does. */
+/** An entry does not set these directives, so it inherits those of the http block, as the site does. */
 const INHERITED = new Set([
   'access',
   'auth_basic',
@@ -17,26 +17,26 @@ const INHERITED = new Set([
   'proxy_request_buffering',
 ])
 
-/** What became of the directives that options may stand for. */
+/** The result for the directives that options can replace. */
 export interface ReadSiteOptions {
   readonly options: ExposureOptions | undefined
-  /** An option says the same, or the directive had no effect. */
+  /** An option has the same effect, or the directive had no effect. */
   readonly carried: readonly SiteDirective[]
   readonly changed: readonly ChangedOption[]
-  /** What no option can say. */
+  /** Directives that no option can replace. */
   readonly unsaid: readonly SiteDirective[]
-  /** Each could be said, and all together could not. */
+  /** Each directive can be replaced by an option, but the options together are invalid. */
   readonly isInvalid: boolean
 }
 
-/** `told`: the differences that the sentence tells, as a rehearsal names them. */
+/** `told`: the differences that the sentence announces, in the rehearsal's names. */
 interface ChangedOption {
   readonly directive: SiteDirective
   readonly sentence: string
   readonly told?: readonly string[]
 }
 
-/** The names of a directive that take effect together: a location with one of them has none of those around it. */
+/** Directive names that take effect as a group: a location with one of them inherits none of the group. */
 const GROUPS: Readonly<Record<string, string>> = { allow: 'access', deny: 'access' }
 const TAKEN =
   /^(client_max_body_size|proxy_(connect|read|send)_timeout|proxy_(request_)?buffering|add_header|allow|deny|auth_basic(_user_file)?|proxy_ssl_\w+)$/
@@ -46,10 +46,10 @@ const ALSO_ERRORS = 'The header is sent with errors, too.'
 const REPLACED = 'The header is sent in place of one of the backend, and not beside it.'
 const REALM = 'The password is asked for with the realm of Drawbridge, and the backend does not get it.'
 
-/** What nginx does where no block says otherwise, and an exposure would not. */
+/** nginx's defaults where an exposure has other defaults. */
 const DEFAULTS = { maxBody: '1m', connect: 60, read: 60 } as const
 
-/** Gathers the directives of one server block, and says what the options of an exposure can say of them. */
+/** Collects the directives of one server block, and finds the options of an exposure with the same effect. */
 export class SiteOptions {
   readonly #named: NamedFiles
   readonly #isHttps: () => boolean
@@ -59,14 +59,14 @@ export class SiteOptions {
   readonly #changed: ChangedOption[] = []
   readonly #unsaid: SiteDirective[] = []
 
-  /** `isHttps`: whether the backend is asked by HTTPS. Asked at the end. */
+  /** `isHttps`: whether requests to the backend use HTTPS. It is called at the end. */
   constructor(host: string, named: NamedFiles = NONE_NAMED, isHttps: () => boolean = () => false) {
     this.#host = host
     this.#named = named
     this.#isHttps = isHttps
   }
 
-  /** False if no option is about such a directive. */
+  /** False if no option covers such a directive. */
   take(directive: SiteDirective, level: Level): boolean {
     if (!TAKEN.test(directive.name)) return false
     this.#taken.push({ directive, level })
@@ -77,7 +77,7 @@ export class SiteOptions {
     return this.#taken.map(({ directive }) => directive)
   }
 
-  /** `websocket`: whether the site passes upgrades on. */
+  /** `websocket`: whether the site forwards upgrades. */
   read(websocket: boolean): ReadSiteOptions {
     const groups = Map.groupBy(this.#taken, ({ directive: { name } }) => GROUPS[name] ?? name)
     const inEffect = (group: string): readonly SiteDirective[] => this.#inEffect(groups.get(group) ?? [], group)
@@ -98,7 +98,7 @@ export class SiteOptions {
       ),
     }
     const realms = groups.get('auth_basic') ?? []
-    // A password file of the site for the realm of the http block: an entry would have the file of the http block.
+    // The site has a password file for the realm of the http block: an entry would use the password file of the http block.
     if (realms.length > 0 && realms.every(({ level, directive }) => level === 'http' && directive.args[0] !== 'off'))
       for (const { level, directive } of groups.get('auth_basic_user_file') ?? [])
         if (level !== 'http') this.#unsaid.push(directive)
@@ -109,8 +109,8 @@ export class SiteOptions {
   }
 
   /**
-   * The innermost directives of a group: they alone take effect. What the http block says is inherited by an entry, too. A site that
-   * takes back a restriction of the http block has no counterpart: an entry would have that restriction.
+   * The innermost directives of a group: only they take effect. An entry inherits those of the http block, too. A site that lifts a
+   * restriction of the http block has no counterpart: the restriction would apply to an entry.
    */
   #inEffect(all: readonly { readonly directive: SiteDirective; readonly level: Level }[], group: string) {
     const at = (level: Level) => all.filter((one) => one.level === level).map(({ directive }) => directive)
@@ -124,7 +124,7 @@ export class SiteOptions {
     return chosen
   }
 
-  /** The value of a directive that stands once. `same`: it has the value that an exposure has anyway. */
+  /** The value of a directive that occurs once. `same`: an exposure has this value anyway. */
   #one<T>(
     directives: readonly SiteDirective[],
     read: (text: string) => T | 'same' | undefined,
@@ -168,7 +168,7 @@ export class SiteOptions {
     return present(found)
   }
 
-  /** Only a list of those who are let in, and nobody else. */
+  /** Accepts only `allow all`, or a list of admitted networks that ends with `deny all`. */
   #access(directives: readonly SiteDirective[]): readonly string[] | undefined {
     const words = directives.map(({ name, args }) => `${name} ${args[0]?.toLowerCase()}`)
     if (words.length === 0) return undefined
@@ -211,7 +211,7 @@ export class SiteOptions {
     return id
   }
 
-  /** A backend that is asked by HTTPS and not checked has no counterpart: an exposure always checks. */
+  /** A backend with HTTPS whose certificate is not verified has no counterpart: an exposure always verifies it. */
   #backendTls(directives: readonly SiteDirective[]) {
     if (!this.#isHttps()) {
       this.#carried.push(...directives)
@@ -233,7 +233,7 @@ export class SiteOptions {
   }
 }
 
-/** Whether a site undoes what the http block says, in a way that no option says. */
+/** Whether a site lifts a directive of the http block in a way that no option can. */
 function isTakenBack([outer]: readonly SiteDirective[], chosen: readonly SiteDirective[]): boolean {
   const values = chosen.map(({ name, args }) => `${name} ${args[0]?.toLowerCase()}`)
   if (outer?.name === 'auth_basic') return outer.args[0] !== 'off' && values[0] === 'auth_basic off'
@@ -242,7 +242,7 @@ function isTakenBack([outer]: readonly SiteDirective[], chosen: readonly SiteDir
   return values.every((value) => value === 'allow all')
 }
 
-/** Undefined where nothing is left. */
+/** Undefined if no member is left. */
 function present<T extends object>(members: T): T | undefined {
   const left = Object.entries(members).filter(([, member]) => member !== undefined)
   return left.length === 0 ? undefined : (Object.fromEntries(left) as T)
@@ -251,7 +251,7 @@ function present<T extends object>(members: T): T | undefined {
 const idOf = (files: Readonly<Record<string, string>>, file: string | undefined): string | undefined =>
   Object.keys(files).find((id) => files[id] === file)
 
-/** A size of nginx in the grammar of the options. */
+/** Converts a size of nginx to the grammar of the options. */
 function sizeIn(text: string): string | undefined {
   const [, digits, unit = ''] = /^(\d{1,12})([kmg]?)$/.exec(text) ?? []
   if (digits === undefined) return undefined
@@ -270,7 +270,7 @@ function sizeIn(text: string): string | undefined {
 const DEFAULT_SECONDS = { connect: 5, read: 300, send: 60 } as const
 const SECONDS = { '': 1, s: 1, m: 60, h: 3600, d: 86_400 } as const
 
-/** A time of nginx in seconds, if the bounds of the option allow it. */
+/** Converts a time of nginx to seconds, if the bounds of the option allow it. */
 function secondsIn(text: string, which: keyof typeof TIMEOUT_BOUNDS): number | 'same' | undefined {
   const parts = [...text.matchAll(/(\d{1,6})([smhd]?)/g)]
   if (text === '' || parts.map(([part]) => part).join('') !== text) return undefined

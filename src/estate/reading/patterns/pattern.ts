@@ -4,7 +4,7 @@ import { asCharacters, asText, type Translated, translate, UnknownSyntax } from 
 /** By number and by name. The first is the whole match. */
 export type Captures = ReadonlyMap<string, string>
 
-/** `unknown`: the pattern has syntax that is not evaluated here, or the work for it was too much. */
+/** `unknown`: the pattern has syntax that is not supported here, or needs too much work. */
 type MatchResult = { readonly isMatch: true; readonly captures: Captures } | { readonly isMatch: false } | 'unknown'
 
 /** How much work is left for one question: instructions times characters. A step takes at most 0.1 microseconds, and mostly much less. */
@@ -16,12 +16,12 @@ export interface Pattern {
   match(text: string, steps: Steps): MatchResult
 }
 
-/** A question takes at most some ten milliseconds, however many patterns there are. */
+/** One question takes at most some ten milliseconds for any number of patterns. */
 const STEPS_PER_QUESTION = 1_000_000
 /** Thousands of questions of one reading together take at most a few seconds. */
 const STEPS_PER_READING = 100_000_000
 
-/** The work of all questions of one reading. What is asked after it is used up is `unknown`. */
+/** The work of all questions of one reading. After the budget is used up, every answer is `unknown`. */
 export class StepBudget {
   #left: number
 
@@ -29,7 +29,7 @@ export class StepBudget {
     this.#left = steps
   }
 
-  /** Answers one question within what is left. */
+  /** Answers one question within the remaining budget. */
   ask<T>(question: (steps: Steps) => T): T {
     const given = Math.max(0, Math.min(STEPS_PER_QUESTION, this.#left))
     const steps = { left: given }
@@ -45,7 +45,7 @@ interface Compiled extends Omit<Translated, 'source'> {
   readonly expression: RE2JS
 }
 
-/** All expressions that are kept may have this many instructions together. Further ones are compiled for each match. */
+/** The maximum number of instructions of all cached expressions together. Further expressions are compiled for each match. */
 const MAX_KEPT = 1_000_000
 const kept = { instructions: 0 }
 
@@ -87,7 +87,10 @@ function compile(pcre: string, isCaseless: boolean): Compiled | 'unknown' {
   }
 }
 
-/** Before a newline at the end `$` is true, too: there the text without it is matched as well, and two matches are one too many to tell. */
+/**
+ * `$` also matches before a newline at the end. In that case the text without the newline is matched, too. If both texts match, the
+ * result is `unknown`.
+ */
 function resultOf({ expression, isExact, hasEnd }: Compiled, characters: string): MatchResult {
   const texts = hasEnd && characters.endsWith('\n') ? [characters, characters.slice(0, -1)] : [characters]
   const [match, other] = texts.map((text) => expression.matcher(text)).filter((matcher) => matcher.find())

@@ -2,16 +2,16 @@ import { asRange, byteSet, CLASSES, inverted, POSIX } from './bytes.ts'
 
 export interface Translated {
   readonly source: string
-  /** False: `source` matches all that the pattern matches, and perhaps more. */
+  /** False: `source` matches everything that the pattern matches, and possibly more. */
   readonly isExact: boolean
-  /** The pattern has `$` or `\Z`, which are true before a newline at the end, too. `source` has only the end there. */
+  /** The pattern has `$` or `\Z`, which also match before a newline at the end. In `source` they match only at the end. */
   readonly hasEnd: boolean
 }
 
-/** The pattern has syntax that is not known here. nginx may still accept it. */
+/** The pattern has syntax that is not supported here. nginx may still accept it. */
 export class UnknownSyntax extends Error {}
 
-/** RE2 refuses more repetitions of one part. */
+/** RE2 rejects more repetitions of one part. */
 const MAX_REPEAT = 1_000
 const MAX_NESTED = 200
 /** Bytes above ASCII are characters without upper and lower case: nginx matches bytes. */
@@ -23,7 +23,7 @@ export const asCharacters = (text: string): string =>
     .toString('latin1')
     .replaceAll(/[\x80-\xff]/g, (byte) => characterOf(byte.charCodeAt(0)))
 
-/** The text again. */
+/** The inverse of `asCharacters`. */
 export const asText = (characters: string): string =>
   Buffer.from(
     characters.replaceAll(/[^\0-\x7f]/g, (one) => byteOf(one)),
@@ -85,7 +85,7 @@ class Translator {
     return this.#text.charAt(this.#at - 1)
   }
 
-  /** Empty for what matches nothing by itself, such as a comment. */
+  /** Empty for a part that consumes no character, such as a comment. */
   #atom(depth: number): string {
     const character = this.#next()
     if (character === '(') return this.#group(depth)
@@ -116,13 +116,13 @@ class Translator {
     const options = this.#matches(/([ims]*(?:-[ims]+)?)([:)])/y)
     if (!options) throw new UnknownSyntax()
     const [, flags = '', end] = options
-    // A line begins after each newline for RE2, for PCRE not after the last one.
+    // In RE2, a line begins after each newline. In PCRE, no line begins after the last newline.
     if (flags.includes('m')) this.isExact = false
     if (end === ')') return flags === '' ? '' : `(?${flags})`
     return `(?${flags}:${this.#rest(depth)})`
   }
 
-  /** RE2 does not look around. What a pattern matches without its condition is a superset. */
+  /** RE2 has no look-around. Without the condition, the pattern matches a superset. */
   #looked(depth: number): string {
     this.#rest(depth)
     this.isExact = false
@@ -142,7 +142,7 @@ class Translator {
       if (!found) return part
       const [, sign = '', low, comma, high, mode] = found
       if (high !== undefined && Number(high) < Number(low)) throw new UnknownSyntax()
-      // A possessive repetition gives nothing back.
+      // A possessive repetition does not backtrack.
       if (mode === '+') this.isExact = false
       const times = low === undefined ? sign : this.#times(Number(low), Number(high ?? (comma ? Infinity : low)))
       part = `(?:${part})${times}${mode === '?' ? '?' : ''}`
@@ -165,7 +165,7 @@ class Translator {
     if (/[AbBz]/.test(character)) return `\\${character}`
     if (character === 'Z') return this.#end()
     if (character === 'G') return '\\A'
-    // The start of the match plays no part.
+    // The start of the match does not matter here.
     if (character === 'K' || character === 'E') return ''
     if (character === 'Q') return this.#quoted()
     if (/[1-9]/.test(character)) return this.#backReference(/\d*/y)
@@ -180,14 +180,14 @@ class Translator {
     return Array.from(text, (character) => literal(character.charCodeAt(0))).join('')
   }
 
-  /** Any text may stand where an earlier group is repeated. */
+  /** Replaces a back-reference by any text. */
   #backReference(rest: RegExp): string {
     if (!this.#matches(rest)) throw new UnknownSyntax()
     this.isExact = false
     return '(?s:.*)'
   }
 
-  /** After a backslash: the byte of an escape that means one byte. */
+  /** After a backslash: the byte of an escape that stands for one byte. */
   #singleByte(isInClass: boolean): number | undefined {
     const hex = this.#matches(/x(?:\{([0-9a-fA-F]{1,2})\}|([0-9a-fA-F]{0,2}))/y)
     if (hex) return Number.parseInt(hex[1] ?? (hex[2] || '0'), 16)
@@ -221,7 +221,7 @@ class Translator {
         add(asRange(low, high))
         continue
       }
-      // The hyphen before a class means itself.
+      // A hyphen before a class is a literal hyphen.
       for (const each of [asRange(low, low), byteSet('-'), high]) add(each)
     }
     this.#next()
@@ -260,7 +260,7 @@ function classOf(set: Uint8Array, isNegated: boolean): string {
   for (let low = set.indexOf(1); low >= 0; ) {
     const end = set.indexOf(0, low)
     const high = (end < 0 ? set.length : end) - 1
-    // The bytes above ASCII do not follow ASCII here.
+    // The characters for bytes above ASCII do not follow the ASCII characters.
     if (low < 128 && high >= 128) ranges += `${hex(low)}-${hex(127)}${hex(128)}-${hex(high)}`
     else ranges += `${hex(low)}-${hex(high)}`
     low = end < 0 ? -1 : set.indexOf(1, end)

@@ -4,7 +4,7 @@ import { type Captures, pattern, type StepBudget } from '../patterns/pattern.ts'
 export type PathKind = 'file' | 'folder' | 'none' | 'unknown'
 
 export interface Knowledge {
-  /** The value of a text with variables; undefined when it depends on more than is known. */
+  /** The value of a text with variables. Undefined if it depends on something unknown. */
   value(text: string): string | undefined
   kindOf(path: string): PathKind
   readonly budget: StepBudget
@@ -32,7 +32,7 @@ export function verdictOf(args: readonly string[], knowledge: Knowledge): Verdic
   return result.isMatch ? { holds: true, captures: result.captures } : { holds: false }
 }
 
-/** Without the brackets around them, which may be words of their own. */
+/** The words without the surrounding brackets, which may be words of their own. */
 function wordsOf(args: readonly string[]): string[] {
   const words = [...args]
   const first = words[0] ?? ''

@@ -5,16 +5,16 @@ export interface RouteDirective {
   readonly block?: readonly RouteDirective[] | undefined
 }
 
-/** Directives that answer requests or change them. What those of other modules do, the configuration does not tell. */
+/** Directives of other modules that answer or change requests. Their effect is not visible in the configuration. */
 export const isOpaque = (name: string): boolean =>
   name.endsWith('_pass') ||
   /_by_lua(?:_block|_file)?$|^(?:js_content|js_access|perl|passenger_enabled|echo_exec)$/.test(name)
 
-/** Programs that may answer, redirect or set variables before the content is chosen. */
+/** Programs that may answer, redirect or set variables before nginx chooses the content. */
 export const isInterfering = (name: string): boolean =>
   /^(?:server_rewrite|rewrite|access|set)_by_lua|^js_access$/.test(name)
 
-/** Of several in a location the last one answers. Programs that only filter or log are none of them. */
+/** Directives that answer requests. The last one in a location answers. Programs that only filter or log do not count. */
 export const isHandler = (name: string): boolean =>
   OWN_ANSWERS.has(name) || (isOpaque(name) && !/_by_lua/.test(name)) || name.startsWith('content_by_lua')
 

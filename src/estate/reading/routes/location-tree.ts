@@ -2,7 +2,7 @@ import type { Steps } from '../patterns/pattern.ts'
 import { type Pattern, pattern, type StepBudget } from '../patterns/pattern.ts'
 import type { RouteDirective } from './directive.ts'
 
-/** What a level of locations has, in the form in which nginx searches it. */
+/** The locations of one level, in the form in which nginx searches them. */
 interface Level {
   readonly exact: ReadonlyMap<string, RouteDirective>
   /** The longest first. */
@@ -11,12 +11,12 @@ interface Level {
 }
 
 export interface FoundLocation {
-  /** The locations around it, outermost first, and the location itself. Empty: the server itself answers. */
+  /** The locations around the chosen one, outermost first, and the chosen one. Empty: the server itself answers. */
   readonly path: readonly RouteDirective[]
   readonly captures: ReadonlyMap<string, string> | undefined
 }
 
-/** The location that nginx chooses for a path. Undefined: a pattern that might decide it cannot be evaluated. */
+/** The location that nginx chooses for a path. Undefined if a pattern that may decide cannot be evaluated. */
 export function findLocation(
   statements: readonly RouteDirective[],
   uri: string,

@@ -4,12 +4,12 @@ import type { PathKind } from './condition.ts'
 import type { RouteDirective } from './directive.ts'
 import type { Assignment } from './route.ts'
 
-/** What a walk may ask about the request and the machine. */
+/** The facts about the request and the machine that a walk may use. */
 export interface WalkFacts {
   /** The value of a text with variables after these assignments; undefined when it is not known. */
   value(text: string, assignments: readonly Assignment[], own: ReadonlyMap<string, string>): string | undefined
   kindOf(path: string): PathKind
-  /** What the http block says about `root`, `index`, `error_page`, `autoindex`. */
+  /** The directives `root`, `index`, `error_page` and `autoindex` of the http block. */
   readonly http: readonly RouteDirective[]
   /** The folder from which a relative `root` starts. Undefined: not known. */
   readonly prefix?: string | undefined
@@ -23,7 +23,7 @@ export interface Request {
   readonly assignments: readonly Assignment[]
   readonly captures: Captures
   readonly changes: number
-  /** nginx has changed its path. Only then a location with `internal` answers it. */
+  /** nginx has changed the path. A location with `internal` answers only such requests. */
   readonly isInternal: boolean
   readonly isErrorPage: boolean
 }
@@ -33,7 +33,7 @@ export type Around = readonly (readonly RouteDirective[])[]
 
 export const UNKNOWN_CAPTURES: Captures = new Map()
 
-/** What variables, settings and paths of the disk mean for a request in a block. */
+/** The values of variables, settings and disk paths for a request in a block. */
 export class RequestView {
   readonly #facts: WalkFacts
 
@@ -45,7 +45,7 @@ export class RequestView {
     return this.#facts.budget
   }
 
-  /** The directives of the innermost block that has one, up to the http block. */
+  /** The directives with this name of the innermost block that has one, up to the http block. */
   inherited(name: string, around: Around): readonly RouteDirective[] {
     for (const block of around.toReversed()) {
       const found = block.filter((statement) => statement.name === name)
@@ -79,7 +79,7 @@ export class RequestView {
     return this.#facts.value(text, assignments, own)
   }
 
-  /** What the disk has at a path of the request. */
+  /** The kind of file at a path of the request. */
   kindOf(text: string, request: Request, around: Around): PathKind {
     const path = this.value(text, request, around)
     const root = this.#root(request, around)
@@ -87,18 +87,21 @@ export class RequestView {
     return this.#facts.kindOf(`${root}${path.startsWith('/') ? '' : '/'}${path}`)
   }
 
-  /** What the disk has at an absolute path. */
+  /** The kind of file at an absolute path. */
   kindAt(path: string): PathKind {
     return this.#facts.kindOf(path)
   }
 
-  /** A relative root starts at a folder that only nginx knows, unless it is started with that folder: no file can be looked for. */
+  /**
+   * A relative root starts at a folder that only nginx knows, unless nginx is started with that folder. No file can be looked up
+   * then.
+   */
   hasUnknownRoot(around: Around): boolean {
     const text = this.inherited('root', around)[0]?.args[0]
     return text !== undefined && !/^[/$]/.test(text) && this.#facts.prefix === undefined
   }
 
-  /** Undefined with `alias`, with a relative path from a folder that is not known, and where it depends on more than is known. */
+  /** Undefined with `alias`, with a relative path from an unknown folder, and if the value depends on something unknown. */
   #root(request: Request, around: Around): string | undefined {
     if (around.slice(1).some((block) => block.some(({ name }) => name === 'alias'))) return undefined
     const text = this.inherited('root', around)[0]?.args[0]
@@ -108,7 +111,7 @@ export class RequestView {
     return absolute?.startsWith('/') ? absolute.replace(/\/$/, '') : undefined
   }
 
-  /** The path without the part that `fastcgi_split_path_info` cuts off; for a folder with the file of `fastcgi_index`. */
+  /** The path without the part that `fastcgi_split_path_info` cuts off. For a folder, the file of `fastcgi_index` is appended. */
   #scriptName(uri: string, around: Around): string | undefined {
     const split = this.inherited('fastcgi_split_path_info', around)[0]?.args[0]
     const result = split === undefined ? undefined : this.budget.ask((steps) => pattern(split, false).match(uri, steps))

@@ -4,7 +4,7 @@ import { isInterfering, type RouteDirective } from './directive.ts'
 import { type Around, type Request, type RequestView, splitOnce, UNKNOWN_CAPTURES } from './request.ts'
 import type { Route } from './route.ts'
 
-/** Every condition that is not known doubles the ways. */
+/** Every unknown condition doubles the number of ways. */
 const MAX_STEPS = 2_000
 
 interface OpenWay {
@@ -18,7 +18,7 @@ interface OpenWay {
 /** A way through the rewrite directives of a block. */
 export type Way = { readonly route: Route } | OpenWay
 
-/** Runs `set`, `if`, `return`, `rewrite` and `break` as nginx does, both ways where a condition is not known. */
+/** Runs `set`, `if`, `return`, `rewrite` and `break` as nginx does. Follows both ways if a condition is unknown. */
 export class RewritePhase {
   readonly #view: RequestView
   readonly #returned: (args: readonly string[], request: Request, around: Around) => Route
@@ -55,7 +55,7 @@ export class RewritePhase {
     switch (name) {
       case 'set': {
         const text = args[1] ?? ''
-        // The captures of a pattern are those of this moment.
+        // Captures must be resolved now: a later pattern replaces them.
         const value = /\$\{?\d/.test(text) ? (this.#view.value(text, request, around) ?? UNKNOWN_VALUE) : text
         const assignment = { name: (args[0] ?? '').replace(/^\$/, '').toLowerCase(), value }
         return [{ ...way, request: { ...request, assignments: [...request.assignments, assignment] } }]
@@ -112,5 +112,5 @@ export class RewritePhase {
   }
 }
 
-/** A variable that no configuration has: its value is not known. */
+/** No configuration defines this variable, so its value is unknown. */
 const UNKNOWN_VALUE = '$drawbridge_unknown'

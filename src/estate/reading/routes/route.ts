@@ -27,12 +27,14 @@ export interface Pass {
   readonly assignments: readonly Assignment[]
 }
 
-/** Where a request for `/` goes. `none`: nginx answers by itself. `unknown`: the configuration does not tell, or not with certainty. */
+/**
+ * Where a request for `/` goes. `none`: nginx answers by itself. `unknown`: the configuration does not decide it with certainty.
+ */
 export type Route = Pass | 'none' | 'unknown'
 
 /**
- * The route of a request of which not everything is known. Where nginx may answer by itself, such as for some visitors only, it is the
- * route to the one backend. Two backends are no answer.
+ * Joins the possible routes of a partly known request. If nginx may answer some visitors by itself, the result is the route to the
+ * one backend. Two different backends give `unknown`.
  */
 export function joined(routes: readonly Route[]): Route {
   const passes = new Map<string, Pass>()

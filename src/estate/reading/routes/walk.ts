@@ -31,7 +31,7 @@ class Walk {
     this.#phase = new RewritePhase(this.#view, (args, request, around) => this.#returned(args, request, around))
   }
 
-  /** From the server's own rewrite directives on. */
+  /** Starts at the server's own rewrite directives. */
   from(request: Request): Route {
     if (request.changes > MAX_CHANGES) return 'none'
     return joined(
@@ -71,7 +71,7 @@ class Walk {
     )
   }
 
-  /** Visitors who are not let in see the page of an error, which may lead to another backend. */
+  /** A visitor without access gets an error page, which may lead to another backend. */
   #allowed(request: Request, around: Around, next: () => Route): Route {
     const isGuarded = around.some((block) =>
       block.some(({ name, args }) => name === 'deny' || (name.startsWith('auth_') && args[0] !== 'off')),
@@ -85,13 +85,13 @@ class Walk {
     return isErrorPage ? this.#failed(status, request, around) : 'none'
   }
 
-  /** The page for an error, which may lead to a backend. */
+  /** The route of the error page, which may lead to a backend. */
   #failed(status: string, request: Request, around: Around): Route {
     if (request.isErrorPage) return 'none'
     const pages = this.#view.inherited('error_page', around)
     const page = pages.find(({ args }) => args.slice(0, -1).includes(status))?.args.at(-1)
     const target = page?.startsWith('$') ? this.#view.value(page, request, around) : page
-    // Anything else is a redirect. So is a variable that is not known: what a program says is an address, not a path.
+    // Any other target is a redirect. An unknown variable counts as a redirect, too: programs set addresses, not paths.
     return target && /^[/@]/.test(target) ? this.#goTo(target, { ...request, isErrorPage: true }, around) : 'none'
   }
 
@@ -108,7 +108,7 @@ class Walk {
     return this.from({ ...changed, uri, query: query === undefined ? '' : this.#view.value(query, request, around) })
   }
 
-  /** `own`: the location, or the server where no location has the path. `handlers`: the blocks that may have a handler. */
+  /** `own`: the location, or the server if no location matches the path. `handlers`: the blocks that may have a handler. */
   #tryFiles(own: readonly RouteDirective[], handlers: Around, request: Request, around: Around): Route {
     const files = own.find(({ name }) => name === 'try_files')?.args
     if (!files) return this.#content(handlers, request, around)
@@ -132,7 +132,7 @@ class Walk {
     ])
   }
 
-  /** `own`: the location, and the `if` that was chosen in it, which has the backend of the location if it has none. */
+  /** `own`: the location, and the `if` that was chosen in it. Without a backend of its own, the `if` uses that of the location. */
   #content(own: Around, request: Request, around: Around): Route {
     const blocks = own.flatMap((block) => [...block, ...limitsOf(block)]).reverse()
     const handler = blocks.find(({ name }) => isHandler(name))

@@ -11,13 +11,13 @@ import { type MapText, ValueMap, variablesIn } from './value-map.ts'
 /** The servers, upstreams and maps of the http block, as plain data. */
 export interface HttpBlock {
   readonly servers: readonly ServerDraft[]
-  /** How many of them nginx reads before the base file of the edge: all of them if it includes none. */
+  /** The number of servers that nginx reads before the base file of the edge. All servers, if the base file is not included. */
   readonly serversBefore: number
   /** The addresses of each upstream's servers, by name in lower case. */
   readonly upstreams: ReadonlyMap<string, readonly string[]>
   /** By the variable that the map defines. Only those on which a backend depends. */
   readonly maps: ReadonlyMap<string, MapText>
-  /** The paths on which a route depends, such as those of `try_files`, and what was there. */
+  /** The paths on which a route depends, such as those of `try_files`, and the kind of file found there. */
   readonly probes: ReadonlyMap<string, PathKind>
 }
 
@@ -69,13 +69,13 @@ const MAX_PORTS = 10_000
 /** All names of all servers together. */
 const MAX_NAMES = 250_000
 
-/** A name on each of its sockets: all of them together. */
+/** The number of pairs of a name and a socket, of all servers together. */
 const MAX_PAIRS = 1_000_000
 
-/** How many places of a block are told. */
+/** The maximum number of reported places of a block. */
 export const MAX_PLACES = 1_000
 
-/** Hostile files may ask for any number of sockets and names. What is left out is reported. */
+/** Hostile files may have any number of sockets and names. Reports everything that is left out. */
 function bounded(servers: readonly ServerDraft[], included: Included): ServerDraft[] {
   const ports = { left: MAX_PORTS }
   let namesLeft = MAX_NAMES
@@ -101,7 +101,7 @@ function bounded(servers: readonly ServerDraft[], included: Included): ServerDra
 /** The directives of the http block that decide where a request goes. */
 const INHERITED = new Set(['root', 'index', 'autoindex', 'error_page', 'fastcgi_index', 'fastcgi_split_path_info'])
 
-/** The values of a map that has gathered files are not known here. */
+/** The values of a map with gathered files are not known here. */
 function mapsOnDemand(maps: ReadonlyMap<string, Located>, included: Included): RouteContext['map'] {
   const read = new Map<string, ValueMap | undefined>()
   return (variable) => {
@@ -115,7 +115,7 @@ function mapsOnDemand(maps: ReadonlyMap<string, Located>, included: Included): R
   }
 }
 
-/** So many paths are looked at again with every question whether anything has changed. */
+/** All these paths are checked again at every check for changes. */
 const MAX_PROBES = 5_000
 
 function probedBy(probes: Map<string, PathKind>, included: Included): RouteContext['kindOf'] {
@@ -142,7 +142,7 @@ function serverOf(statement: Located, included: Included): ServerDraft[] {
   return block ? [draftServer(statement, path, (inner) => included.in(inner), included.budget)] : []
 }
 
-/** Backup servers only when there are no others. None where DNS or a program decides. */
+/** Backup servers are used only if there are no others. Empty if DNS or a program chooses the server. */
 function upstreamServers(upstream: Located, included: Included): string[] {
   const content = [...included.in(upstream)]
   if (content.some(({ name }) => isOpaque(name))) return []
@@ -152,14 +152,14 @@ function upstreamServers(upstream: Located, included: Included): string[] {
   return (first.length > 0 ? first : servers).map(({ args }) => args[0] ?? '')
 }
 
-/** Other maps are not read, because maps may contain secrets such as private keys. */
+/** Reads only the maps that a backend depends on: maps may contain secrets such as private keys. */
 function usedMaps(
   servers: readonly ServerDraft[],
   maps: ReadonlyMap<string, Located>,
   included: Included,
 ): Map<string, MapText> {
   const used = new Map<string, MapText>()
-  // A list and no recursion: maps may refer to each other in a chain of any length.
+  // A list instead of recursion: maps may refer to each other in a chain of any length.
   const use = (texts: readonly string[]): void => {
     const variables = texts.flatMap(variablesIn)
     for (let variable = variables.pop(); variable !== undefined; variable = variables.pop()) {

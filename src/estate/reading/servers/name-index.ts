@@ -4,7 +4,7 @@ import { type Pattern, StepBudget } from '../patterns/pattern.ts'
 type NameKind = Exclude<ServerMatch['how'], 'default'>
 
 export interface NameMatch<T> {
-  /** `unknown`: the pattern of this value might match. It cannot be evaluated, and no pattern before it matches. */
+  /** `unknown`: the pattern of this value cannot be evaluated and may match. No pattern before it matches. */
   readonly how: NameKind
   readonly value: T
 }
@@ -44,7 +44,7 @@ export class NameIndex<T> {
     return this.#exact.get(name)
   }
 
-  /** `asked` is the name in its own case, for patterns. `budget`: of the reading that the question belongs to. Default: none. */
+  /** `asked`: the name in its original case, for patterns. `budget`: the budget of the current reading. Default: a new one. */
   find(name: string, asked = name, budget = new StepBudget()): NameMatch<T> | undefined {
     const exact = this.#exact.get(name)
     if (exact !== undefined) return { how: 'exact', value: exact }

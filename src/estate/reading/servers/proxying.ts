@@ -14,7 +14,7 @@ export interface HttpContext {
   /** A cache by URL: thousands of servers proxy to the same few addresses. */
   readonly resolved: Map<string, Proxying>
   readonly gathered: GatheredValue
-  /** The work for patterns in the reading that the question belongs to. */
+  /** The pattern budget of the current reading. */
   readonly budget: StepBudget
 }
 
@@ -36,7 +36,7 @@ export interface RequestFacts {
   readonly port: number | undefined
 }
 
-/** What the ports of a block say about a request. `tls` undefined: not known. */
+/** The port and the scheme of a request, from the ports of a block. `tls` undefined: not known. */
 export function portsOf(
   host: string | undefined,
   places: readonly { readonly port: number | null; readonly tls: boolean | undefined }[],
@@ -71,7 +71,7 @@ export function proxying(route: Route, request: RequestFacts, context: HttpConte
   return known
 }
 
-/** The schemes that an address of each directive may have; the first one if it has none. */
+/** The allowed schemes of the addresses of each directive. The first one is the default. */
 const SCHEMES: Readonly<Record<Pass['protocol'], readonly ProxyTarget['protocol'][]>> = {
   http: ['http', 'https'],
   fastcgi: ['fastcgi'],
@@ -100,7 +100,7 @@ function proxyingTo(url: string, protocol: Pass['protocol'], { upstreams }: Http
   }
 }
 
-/** Assignments apply in order, those of the server before those of the location. Each may use earlier variables. */
+/** Applies assignments in order: those of the server, then those of the location. Each may use earlier variables. */
 export function lookupFor(
   assignments: readonly Assignment[],
   request: RequestFacts,

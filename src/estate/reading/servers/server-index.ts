@@ -20,7 +20,7 @@ export interface GatheredHost {
   /** The kinds of files that have its name. */
   readonly kinds: readonly string[]
   readonly backend: string | undefined
-  /** Where a person finds it. */
+  /** The path to show to a person. */
   readonly path: string
   readonly line: number
 }
@@ -114,7 +114,7 @@ export class ServerIndex {
     return [...new Set([...named, ...this.#gathered])].sort((a, b) => a.number - b.number)
   }
 
-  /** Servers with gathered names are asked for thousands of hosts. */
+  /** Cached, because servers with gathered names are looked up for thousands of hosts. */
   #placesOf(server: ServerDraft): readonly ListenPlace[] {
     const known = this.#gatheredPlaces.get(server)
     if (known) return known
@@ -195,8 +195,8 @@ const weight = ({ proxyPass, unresolved, tls }: ServerBlock): number =>
   (proxyPass !== null || unresolved ? 2 : 0) + (tls ? 1 : 0)
 
 /**
- * False for `_`, IP addresses and other names that are not DNS names, and for the name of the edge itself. Underscores are allowed: no
- * host may have one, and visitors, DNS servers and nginx take them all the same.
+ * False for `_`, IP addresses and other names that are not DNS names, and for the name of the edge itself. Accepts underscores: an
+ * exposed host may not have one, but visitors, DNS servers and nginx accept them.
  */
 const isHostName = (name: string): boolean => isDnsName(name) && isIP(name) === 0 && name !== EDGE_NAME
 

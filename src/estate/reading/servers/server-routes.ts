@@ -18,7 +18,7 @@ export interface RouteContext {
   readonly budget: StepBudget
 }
 
-/** More names have the same route, or none that is known. */
+/** A server with more names gets one route for all of them, possibly `unknown`. */
 const MAX_NAMES = 1_000
 
 /** Follows the route of a server, for each of its names if it depends on the name. */
@@ -74,7 +74,7 @@ function follow(
 /** nginx has the first name without its leading dot, and a pattern without its tilde. */
 export const serverNameOf = ({ names: [first = ''] }: ServerDraft): string => first.replace(/^[.~]/, '')
 
-/** Undefined when the server has both, or shares a socket with a server that says more. */
+/** Undefined if the server has both schemes, or if another server on its socket may add TLS. */
 function schemeOf({ listen }: ServerDraft): 'http' | 'https' | undefined {
   if (listen.length > 0 && listen.every(({ isTls, isTlsOfServer }) => isTls && !isTlsOfServer)) return 'https'
   return listen.some(({ isTls, port }) => isTls || port === 443) ? undefined : 'http'

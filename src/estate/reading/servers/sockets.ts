@@ -15,7 +15,7 @@ export interface Socket {
   readonly number: number
   readonly address: string
   readonly port: number | null
-  /** Connections by TCP do not reach it. */
+  /** TCP connections do not reach it. */
   readonly isQuic: boolean
   isTls: boolean
   /** A `listen` directive says `ssl`. */
@@ -25,7 +25,10 @@ export interface Socket {
   defaultServer: ServerDraft
   hasChosenDefault: boolean
   readonly names: NameIndex<ServerDraft>
-  /** Names that are too long for nginx's hash tables and stand as patterns, in our form. They are among the patterns of `names`, too. */
+  /**
+   * Names that are too long for nginx's hash tables and are written as patterns in our form. They are also among the patterns of
+   * `names`.
+   */
   readonly longNames: Map<string, ServerDraft>
   /** The servers with gathered names. */
   readonly gathered: ServerDraft[]
@@ -45,7 +48,7 @@ export class Sockets {
     const long = server.names.map(hostInServerName).filter((name) => name !== undefined)
     for (const place of listen) {
       const { names, longNames, gathered } = this.#socketOf(place, server)
-      // A server without a name has the empty one: it answers requests without a `Host`.
+      // A server without a name has the empty name: it answers requests without a `Host`.
       if (server.names.length === 0) names.add('', server)
       for (const [index, name] of server.names.entries()) {
         if (!isPattern(name)) names.add(name, server)
@@ -67,13 +70,13 @@ export class Sockets {
     const exact = this.exact(socket, name, isGathered)
     const found = socket.names.find(name)
     if (!exact || fitsHashTable(name)) return exact ? { how: 'exact', value: exact } : found
-    // A long name of ours is a pattern. Wildcards win over it, and patterns before it.
+    // A long name of ours is a pattern. Wildcards and earlier patterns win over it.
     const isBefore = (value: ServerDraft) => this.#numberOf(value) < this.#numberOf(exact)
     const isPatternBehind = found?.how === 'regex' || found?.how === 'unknown' ? !isBefore(found.value) : !found
     return isPatternBehind ? { how: 'exact', value: exact } : found
   }
 
-  /** The server that has the very name, or a long name of ours as a pattern. */
+  /** The server with exactly this name, or with a long name of ours as a pattern. */
   exact({ names, longNames, gathered }: Socket, name: string, isGathered: IsGathered): ServerDraft | undefined {
     const listed = names.exact(name) ?? longNames.get(name)
     const own = gathered.find((server) => server.gathered.some((kind) => isGathered(kind, name)))

@@ -9,7 +9,7 @@ export interface MapText {
   readonly hasWildcards: boolean
   /** Keys and values in the order of the configuration. */
   readonly entries: readonly (readonly [key: string, value: string])[]
-  /** The kinds of included files whose entries it has, too. See `KnownIncludes`. */
+  /** The kinds of included files whose entries belong to the map, too. See `KnownIncludes`. */
   readonly gathered: readonly string[]
 }
 
@@ -30,7 +30,7 @@ export class ValueMap {
     return map
   }
 
-  /** The same in slices: a map may have hundreds of thousands of entries. */
+  /** Builds the map in slices: a map may have hundreds of thousands of entries. */
   static async inSlices(text: MapText, slices: Slices): Promise<ValueMap> {
     const map = new ValueMap(text)
     for (const [index, [name, value]] of text.entries.entries()) {
@@ -52,7 +52,7 @@ export class ValueMap {
     return found === UNKNOWN ? undefined : known(found ?? this.#text.default, lookup)
   }
 
-  /** Patterns see the source in its own case. */
+  /** Patterns match the source in its original case. */
   #find(source: string, gathered: GatheredValue, budget: StepBudget): string | undefined {
     const key = source.toLowerCase()
     for (const kind of this.#text.gathered) {

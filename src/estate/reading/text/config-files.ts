@@ -39,7 +39,7 @@ export class ConfigFiles implements Folders {
   #seen = new Map<string, Stamp>()
   #budget = new StepBudget()
 
-  /** The work for patterns in this reading. */
+  /** The pattern budget of this reading. */
   get budget(): StepBudget {
     return this.#budget
   }

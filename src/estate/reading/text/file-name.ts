@@ -8,7 +8,7 @@ export function nameFromBytes(bytes: Buffer): string {
   return Array.from(bytes, (byte) => String.fromCharCode(byte < 0x80 ? byte : FIRST + byte)).join('')
 }
 
-/** What the file system calls a path. */
+/** The path in the bytes of the file system. */
 export function systemPath(path: string): string | Buffer {
   if (!/[\udc80-\udcff]/.test(path) || path.isWellFormed()) return path
   return Buffer.concat(

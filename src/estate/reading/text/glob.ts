@@ -4,23 +4,23 @@ export interface Folders {
   exists(path: string): boolean
 }
 
-/** A pattern of an include matches more paths than anybody means. The message is a clause. */
+/** The pattern of an include matches more paths than any administrator intends. The message is a clause. */
 export class TooManyPaths extends Error {
   constructor() {
     super('its pattern matches too many paths; none of them was read')
   }
 }
 
-/** Links that lead back make the number of paths grow with every step of a pattern. */
+/** Links to a parent folder multiply the paths with every step of a pattern. */
 const MOST_PATHS = 200_000
-/** The folders on the way are listed, each by itself. */
+/** Each folder on the way is listed separately. */
 const MOST_FOLDERS = 5_000
 
 export const isGlob = (pattern: string): boolean => /[*?[]/.test(pattern)
 
 /**
- * The paths that match an absolute pattern, in the order in which nginx reads them. Throws TooManyPaths. `most`: how many are left for all
- * patterns together.
+ * The paths that match an absolute pattern, in the order in which nginx reads them. Throws TooManyPaths. `most`: the remaining
+ * number of paths for all patterns together.
  */
 export function expandGlob(pattern: string, folders: Folders, most = { left: MOST_PATHS }): string[] {
   let paths = ['']
@@ -49,7 +49,7 @@ function matching(folders: Folders, folder: string, step: string): string[] {
     .filter((name) => (showsHidden || !name.startsWith('.')) && matches(pieces, name))
 }
 
-/** Matches one character of a name, or is a star. */
+/** Matches one character of a name, or any text for a star. */
 type Piece = '*' | ((character: string) => boolean)
 
 function piecesOf(step: string): Piece[] {

@@ -5,14 +5,17 @@ import { parseAddress } from '../../../model/address.ts'
 const known = new Map<string, readonly string[]>()
 const MAX_KNOWN = 1_000
 
-/** Where nginx listens for `listen name:…`, as the hosts file of this machine says. The name itself if it does not: only nginx asks DNS. */
+/**
+ * The addresses for `listen name:…` in the hosts file of this machine. Returns the name itself if the file does not have it: only
+ * nginx queries DNS.
+ */
 export function addressesOf(name: string): readonly string[] {
   const addresses = known.get(name) ?? addressesIn(textOfHosts(), name, hasIpv6())
   if (known.size < MAX_KNOWN) known.set(name, addresses)
   return addresses
 }
 
-/** `isIpv6Used`: the C library leaves out IPv6 while no interface but the loopback has such an address. */
+/** `isIpv6Used`: the C library omits IPv6 addresses while only the loopback interface has one. */
 export function addressesIn(hosts: string, name: string, isIpv6Used: boolean): readonly string[] {
   const lines = hosts.split('\n').map((line) => line.replace(/#.*/, '').trim().toLowerCase().split(/\s+/))
   const written = lines.flatMap(([address = '', ...names]) => (names.includes(name) ? [parseAddress(address)] : []))

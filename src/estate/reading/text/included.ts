@@ -15,7 +15,7 @@ export interface Located extends Statement {
 export interface KnownIncludes {
   /** The kind of files that the pattern includes; undefined for files that must be read. */
   kindOf(pattern: string): string | undefined
-  /** The files of that kind that must be read all the same. */
+  /** The files of that kind that must still be read. */
   filesToRead(kind: string): readonly string[]
   /** Whether the pattern includes the base file of the edge. */
   isOurs(pattern: string): boolean
@@ -34,14 +34,14 @@ const MAX_STATEMENTS = 3_000_000
 
 /**
  * The configuration with every `include` replaced by the content of its files. An include that is known without reading stays: its
- * argument is the kind. One object per reading.
+ * argument is the kind. Create one object per reading.
  */
 export class Included {
   readonly #files: ConfigFiles
   readonly #main: string
   readonly #broken = new Map<string, BrokenPlace>()
   readonly #known: KnownIncludes
-  /** Of all patterns of includes together. */
+  /** The remaining number of paths for all patterns of includes together. */
   readonly #paths = { left: MAX_INCLUSIONS }
   #inclusions = 0
   #statements = 0
@@ -52,7 +52,7 @@ export class Included {
     this.#known = known
   }
 
-  /** The work for patterns in this reading. */
+  /** The pattern budget of this reading. */
   get budget(): StepBudget {
     return this.#files.budget
   }

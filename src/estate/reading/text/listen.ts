@@ -16,9 +16,9 @@ export interface ListenLine {
 }
 
 export interface Listening extends ListenLine {
-  /** `isTls` only because of `ssl on`, which counts where the server is the default server. */
+  /** TLS only because of `ssl on`. It counts only where the server is the default server. */
   readonly isTlsOfServer?: boolean
-  /** A server that has QUIC only, which uses UDP: no TCP connection reaches it. */
+  /** The server has only QUIC, which uses UDP: no TCP connection reaches it. */
   readonly isQuic?: boolean
   /** The last port of a range that is not written out yet. */
   readonly lastPort?: number
@@ -45,7 +45,7 @@ export function parseListens(listens: readonly (readonly string[])[], isTls: boo
 export const withSslOn = (listen: readonly Listening[]): readonly Listening[] =>
   listen.map((place) => (place.isTls ? place : { ...place, isTls: true, isTlsOfServer: true }))
 
-/** QUIC counts only where there is nothing else. */
+/** QUIC places count only if the server has no other places. */
 function placesOf(listens: readonly (readonly string[])[]): readonly Listening[] {
   const places = listens.flatMap(placesIn)
   const tcp = places.filter(({ isQuic }) => !isQuic)
@@ -74,7 +74,7 @@ const isName = (text: string): boolean => /^[a-z0-9_.-]*[a-z_-][a-z0-9_.-]*$/i.t
 
 const MAX_PORT = 65_535
 
-/** With a place for each port of its ranges, while `ports.left` lasts. After that a range has its first port only. */
+/** Expands ranges to one place per port while `ports.left` lasts. After that, a range gets only its first port. */
 export function withEveryPort(listen: readonly Listening[], ports: { left: number }): readonly Listening[] {
   if (listen.every(({ lastPort }) => lastPort === undefined)) return listen
   return listen.flatMap(({ lastPort, ...place }) => {

@@ -30,7 +30,7 @@ export function endOfLua(text: string, start: number): number | undefined {
   return undefined
 }
 
-/** A quotation ends in its line, unless the line feed is escaped. What is not closed there is no quotation. */
+/** A quotation ends on its line, unless the line feed is escaped. An unclosed quotation mark does not start a quotation. */
 function afterQuotation(text: string, start: number, quote: number): number {
   for (let at = start + 1; at < text.length; at += 1) {
     const code = text.charCodeAt(at)
@@ -41,7 +41,7 @@ function afterQuotation(text: string, start: number, quote: number): number {
   return start + 1
 }
 
-/** `[[ … ]]`, `[=[ … ]=]`. Undefined when no long bracket begins here. One that is not closed reaches to the end of the text. */
+/** `[[ … ]]`, `[=[ … ]=]`. Undefined if no long bracket begins here. An unclosed long bracket extends to the end of the text. */
 function afterLongBracket(text: string, start: number): number | undefined {
   let at = start + 1
   while (text.charCodeAt(at) === EQUALS) at += 1

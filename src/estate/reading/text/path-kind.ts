@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { errorCode } from '../../../primitives/durable-file.ts'
 import type { PathKind } from '../routes/condition.ts'
 
-/** What stands at a path. It is called on the thread of the parser: a disk may be slow. */
+/** The kind of file at a path. Call it only on the parser's thread: the disk may be slow. */
 export function pathKind(path: string): PathKind {
   try {
     return kindIn(statSync(path))
@@ -12,7 +12,7 @@ export function pathKind(path: string): PathKind {
   }
 }
 
-/** The same without waiting for a disk. */
+/** The same, asynchronously. */
 export const pathKindLater = (path: string): Promise<PathKind> => stat(path).then(kindIn, kindAfter)
 
 const kindIn = (stats: { isDirectory(): boolean }): PathKind => (stats.isDirectory() ? 'folder' : 'file')

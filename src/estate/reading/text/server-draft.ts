@@ -38,7 +38,7 @@ export function draftServer<S extends Statement>(
   }
 }
 
-/** Most servers have a route that depends on nothing else. Their statements are dropped to save memory. */
+/** The route of most servers depends only on their own statements. Those statements are dropped to save memory. */
 function routeOf(routing: readonly Statement[], budget: StepBudget): Pick<ServerDraft, 'route' | 'routing'> {
   try {
     return { route: simpleRoute(routing, budget) }
@@ -48,7 +48,7 @@ function routeOf(routing: readonly Statement[], budget: StepBudget): Pick<Server
   }
 }
 
-/** With its includes replaced by their content. */
+/** The statement with its includes replaced by their content. */
 function plain<S extends Statement>(statement: S, inside: Inside<S>): Statement {
   const { name, args, line, block } = statement
   if (!block) return { name, args, line, block }

@@ -104,7 +104,7 @@ export function parse(text: string, content: Content, seal: (block: Statement) =
   return { statements: statements.slice(), fault: undefined }
 }
 
-/** nginx never loaded an incomplete server. Blocks around it keep their complete statements. */
+/** Drops an incomplete server, because nginx never loaded it. Blocks around it keep their complete statements. */
 function dropUnendedServer(open: readonly OpenBlock[]): void {
   const outer = open.find(
     ({ statements }, i) => open[i + 1]?.statements !== undefined && statements?.at(-1)?.name === 'server',
@@ -130,8 +130,8 @@ export interface ServerDraft {
   readonly gathered: readonly string[]
   /** Where a request for `/` goes. */
   readonly route: Route
-  /** For the names of the server for which it goes elsewhere. */
+  /** The routes of those names of the server that have a different route. */
   readonly routes?: ReadonlyMap<string, Route>
-  /** What the route depends on. It is followed when all files have been read. */
+  /** The statements on which the route depends. The route is computed after all files have been read. */
   readonly routing?: readonly Statement[] | undefined
 }

@@ -6,9 +6,9 @@ import type { Scheme } from './copy.ts'
 import type { Question } from './questions.ts'
 import { RECORDED, type Recorded, type Recorder } from './recorder.ts'
 
-/** What became of a question: what the visitor gets, and what the backend gets. */
+/** The result of a question: the answer to the visitor, and the request to the backend. */
 export interface Outcome {
-  /** `0` if the connection ended without an answer; `100`: an upload was let in. */
+  /** `0` if the connection ended without an answer; `100` if the server accepted an upload. */
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
@@ -23,7 +23,7 @@ export interface Asking {
 
 const LIMIT_MS = 10_000
 
-/** Asks one socket, over connections that stay open. */
+/** Sends questions to one socket, over connections that stay open. */
 export class Asker {
   readonly #recorder: Recorder
   readonly #clock: Clock
@@ -39,7 +39,7 @@ export class Asker {
 
   async ask({ socketPath, scheme, host }: Asking, question: Question): Promise<Outcome> {
     const { method, path, headers = {}, upload, behaviour = 'page', body } = question
-    // Not to be guessed: whoever reaches the recorder could answer for a question.
+    // Unguessable: a local process that reaches the recorder could otherwise forge the record of a question.
     const id = randomUUID()
     const length = upload === undefined ? {} : { 'content-length': String(upload), expect: '100-continue' }
     const isAlone = upload !== undefined || headers.upgrade !== undefined

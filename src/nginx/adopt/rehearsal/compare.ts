@@ -1,12 +1,12 @@
 import type { Outcome } from './ask.ts'
 
 /**
- * How two outcomes differ, in words that findings use to say what they tell: `status`, `redirect status`, `redirect target`, `reached`,
- * `upload`, `upgrade`, `body`, `path`, `version`, `method`, `payload`, `answer NAME` and `request NAME`.
+ * How two outcomes differ. Findings announce differences in the same words: `status`, `redirect status`, `redirect target`,
+ * `reached`, `upload`, `upgrade`, `body`, `path`, `version`, `method`, `payload`, `answer NAME` and `request NAME`.
  */
 export type Difference = string
 
-/** What differs from moment to moment, or follows from the length of the body. */
+/** Headers that change with time, or follow from the length of the body. */
 const PASSING = new Set(['date', 'connection', 'keep-alive', 'transfer-encoding', 'content-length'])
 
 export function differencesOf(site: Outcome, entry: Outcome): Difference[] {
@@ -58,10 +58,10 @@ function inHeaders(
   return [...names].filter((name) => !passing.has(name) && site[name] !== entry[name]).map((name) => `${kind} ${name}`)
 }
 
-/** `http status` or `https answer etag`: a difference with the scheme at which it was seen. */
+/** A difference with its scheme, such as `http status` or `https answer etag`. */
 export const seenAt = (scheme: 'http' | 'https', difference: Difference): string => `${scheme} ${difference}`
 
-/** Whether a finding tells a difference. What is told may name the scheme, and `*` in place of a name. */
+/** Whether a finding announces a difference. A finding may name the scheme, and may have `*` in place of a name. */
 export function isTold(seen: string, told: ReadonlySet<string>): boolean {
   const [scheme = '', ...words] = seen.split(' ')
   const what = words.join(' ')
@@ -69,7 +69,7 @@ export function isTold(seen: string, told: ReadonlySet<string>): boolean {
   return [what, every, `${scheme} *`, `${scheme} ${what}`, `${scheme} ${every}`].some((one) => told.has(one))
 }
 
-/** What a difference means, for one that no finding tells. */
+/** The sentence for a difference that no finding announces. */
 export function sentenceOf(seen: string): string {
   const difference = seen.replace(/^https? /, '')
   const [kind = '', name] = difference.split(' ')

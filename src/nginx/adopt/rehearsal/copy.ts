@@ -5,22 +5,22 @@ import { parseListens } from '../../../estate/reading/text/listen.ts'
 import { UPGRADE_MAPS } from '../../config/render-base.ts'
 
 export type Scheme = 'http' | 'https'
-/** The site as it stands, or the entry that would replace it. */
+/** The present site, or the entry that would replace it. */
 export type Side = 'site' | 'entry'
-/** Without restrictions, so that every question reaches the backend; or with them. */
+/** `open`: without restrictions, so that every question reaches the backend. `guarded`: with them. */
 export type Variant = 'open' | 'guarded'
 
 /** A host of a copy. */
 export interface CopiedHost {
   readonly host: string
   readonly site: readonly SiteDirective[]
-  /** The text of its entry, as it would be written. */
+  /** The text of its entry, as an apply would write it. */
   readonly entry: string
   /** The port with TLS in the text of the entry. */
   readonly https: number
 }
 
-/** What a copy uses in place of what is real. */
+/** The replacements that a copy uses for real resources. */
 export interface CopyPlaces {
   readonly folder: string
   /** `address:port` of the recorder. */
@@ -31,7 +31,7 @@ export interface CopyPlaces {
   readonly passwords: string
 }
 
-/** With the names of the upstreams that the copy has. */
+/** The places, with the names of the upstreams of the copy. */
 interface NamedPlaces extends CopyPlaces {
   readonly upstreams: ReadonlySet<string>
 }
@@ -44,7 +44,7 @@ interface PlacedServer {
 export const socketOf = (folder: string, index: number, side: Side, variant: Variant, scheme: Scheme): string =>
   join(folder, `${index}-${side}-${variant}-${scheme}`)
 
-/** The schemes that both sides of a host serve. Others have no counterpart to compare. */
+/** The schemes that both sides of a host serve. Other schemes cannot be compared. */
 export function schemesOf(copied: CopiedHost): Scheme[] {
   const [site, entry] = [serversOf(copied, 'site'), serversOf(copied, 'entry')]
   const has = (servers: readonly PlacedServer[], scheme: Scheme) =>
@@ -52,7 +52,7 @@ export function schemesOf(copied: CopiedHost): Scheme[] {
   return (['http', 'https'] as const).filter((scheme) => has(site, scheme) && has(entry, scheme))
 }
 
-/** Whether somebody is refused at the host or around it. */
+/** Whether the host or the http block restricts access. */
 export const isGuarded = ({ site }: CopiedHost, http: readonly SiteDirective[]): boolean =>
   [...http, ...site].some(hasGuard)
 
@@ -61,13 +61,13 @@ const hasGuard = ({ name, block = [] }: SiteDirective): boolean => GUARDS.test(n
 const GUARDS = /^(allow|deny|satisfy|auth_basic|auth_basic_user_file)$/
 
 /**
- * The directives of a site that a copy has. All others are judged by their names alone. None of these opens a socket, a log or a cache,
- * and what names a backend is led to the recorder.
+ * The directives of a site that a copy has. All others are judged by their names alone. None of these opens a socket, a log or a
+ * cache, and those that name a backend are changed to name the recorder.
  */
 const COPIED =
   /^(location|if|limit_except|return|rewrite|set|break|proxy_(pass|set_header|redirect|http_version|hide_header|pass_header|ignore_headers|cookie_domain|cookie_path|cookie_flags|buffering|request_buffering|intercept_errors|method)|client_max_body_size|add_header|add_trailer|error_page|recursive_error_pages|root|alias|index|default_type|types|gzip(_\w+)?|gunzip|expires|etag|charset|override_charset|merge_slashes|underscores_in_headers|ignore_invalid_headers|absolute_redirect|server_name_in_redirect|port_in_redirect|chunked_transfer_encoding|max_ranges|server_tokens|internal)$/
 
-/** What else stands in an http block that servers inherit or use. */
+/** Further directives of the http block that servers inherit or use. */
 const COPIED_AROUND = /^(map|geo|split_clients|upstream|set_real_ip_from|real_ip_header|real_ip_recursive)$/
 
 /** The configuration of a copy: both sides of every host, each on sockets of its own. */
@@ -100,7 +100,7 @@ ${servers.join('\n')}
 `
 }
 
-/** Without the variables that nobody uses: they may depend on a module that the copy does not load. */
+/** Drops unused variables: they may depend on a module that the copy does not load. */
 function usedOf(settings: readonly SiteDirective[], servers: string): SiteDirective[] {
   const defines = ({ name, args }: SiteDirective) =>
     /^(map|geo|split_clients)$/.test(name) ? (args.at(-1) ?? '').replace(/^\$/, '') : undefined
@@ -120,7 +120,7 @@ function serversText(copied: CopiedHost, index: number, http: readonly SiteDirec
     variants.flatMap((variant) =>
       serversOf(copied, side).map(({ schemes, block }) => {
         const inside = block.flatMap((each) => copyOf(each, variant, places))
-        // What the http block restricts is inherited where the server does not say otherwise.
+        // A server inherits the restrictions of the http block unless it sets its own.
         const guards =
           variant === 'guarded' ? http.filter(({ name }) => GUARDS.test(name) && !saysOtherwise(block, name)) : []
         const listens = schemes.map(
@@ -162,7 +162,10 @@ function serversOf({ site, entry, https }: CopiedHost, side: Side): PlacedServer
   })
 }
 
-/** A directive as the copy has it. Empty: the copy does not have it. Challenges are not judged, and so they are not asked. */
+/**
+ * A directive in its form for the copy. Empty: the copy leaves it out. Challenges are left out, because the rehearsal does not
+ * judge them.
+ */
 function copyOf(each: SiteDirective, variant: Variant, places: NamedPlaces): SiteDirective[] {
   const { name, args, block } = each
   if (GUARDS.test(name)) {
@@ -175,7 +178,7 @@ function copyOf(each: SiteDirective, variant: Variant, places: NamedPlaces): Sit
   return [{ ...each, args: moved, block: block?.flatMap((inner) => copyOf(inner, variant, places)) }]
 }
 
-/** The same URL with the recorder as its backend. An upstream keeps its name, which the backend may get as Host. */
+/** The same URL with the recorder as its backend. An upstream keeps its name, because the backend may receive it as Host. */
 function passed(url: string, { recorder, upstreams }: NamedPlaces): string {
   const [, authority = '', rest = ''] = /^[^/]*:\/\/([^/]*)(.*)$/.exec(url) ?? []
   if (url.includes('$')) return `http://$rehearsal_backend${rest}`

@@ -1,4 +1,4 @@
-/** How the recorder answers. `host`: with a redirect to the Host that it got; `own`: to its own address. */
+/** How the recorder answers. `host`: redirects to the Host that it received. `own`: redirects to its own address. */
 export type Behaviour = 'page' | 'host' | 'own' | 'relative' | 'headers' | 'missing' | 'fault'
 
 export interface Question {
@@ -13,7 +13,7 @@ export interface Question {
 
 const MEGABYTE = 1024 * 1024
 
-/** What visitors ask: methods, paths, encodings, sizes, upgrades, headers, and all kinds of answers of a backend. */
+/** The requests of a rehearsal: methods, paths, encodings, sizes, upgrades, headers, and all kinds of backend answers. */
 const EVERYWHERE: readonly Question[] = [
   { method: 'GET', path: '/' },
   { method: 'HEAD', path: '/' },
@@ -65,7 +65,7 @@ const EVERYWHERE: readonly Question[] = [
   ...[0.9, 1.5, 70, 5_000].map((size) => ({ method: 'PUT', path: '/', upload: Math.floor(size * MEGABYTE) })),
 ]
 
-/** `paths`: those of the site's own locations. */
+/** `paths`: the paths of the site's own locations. */
 export const questionsFor = (host: string, paths: readonly string[]): readonly Question[] => [
   ...EVERYWHERE,
   { method: 'GET', path: '/', headers: { host: `${host.toUpperCase()}:8` } },
@@ -82,7 +82,7 @@ export const CREDENTIALS = { name: 'rehearsal', password: 'rehearsal' }
 
 const RIGHT = `Basic ${Buffer.from(`${CREDENTIALS.name}:${CREDENTIALS.password}`).toString('base64')}`
 
-/** With restrictions it matters who is let in, at every path. */
+/** With restrictions, access is compared at every path. */
 export const guardedQuestions = (paths: readonly string[]): readonly Question[] =>
   ['/', ...paths].flatMap((path) => [
     { method: 'GET', path },

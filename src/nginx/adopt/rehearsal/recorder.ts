@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import type { Behaviour } from './questions.ts'
 
-/** What a backend gets of a question. */
+/** The request that a backend receives for a question. */
 export interface Recorded {
   readonly method: string
   readonly path: string
@@ -14,7 +14,7 @@ export interface Recorded {
 export interface Recorder {
   /** `address:port`. */
   readonly address: string
-  /** What has arrived with this id. Undefined: nothing has. */
+  /** The request with this id. Undefined if none has arrived. */
   taken(id: string): Recorded | undefined
   stop(): void
 }
@@ -22,7 +22,7 @@ export interface Recorder {
 /** The header with the id of a question and the wanted behaviour. */
 export const RECORDED = 'x-drawbridge-rehearsal'
 
-/** The backend of all copies: it writes down what it gets, and answers as a question asks it to. */
+/** The backend of all copies. It records its requests, and answers with the behaviour that a question names. */
 export async function startRecorder(): Promise<Recorder> {
   const records = new Map<string, Recorded>()
   const record = (request: IncomingMessage, body: string): Behaviour => {
@@ -46,7 +46,7 @@ export async function startRecorder(): Promise<Recorder> {
     socket.on('error', () => undefined)
     socket.end(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: ${request.headers.upgrade}\r\nConnection: Upgrade\r\n\r\n`)
   })
-  // Only the head of an upload is sent: it is recorded as it is.
+  // Clients send only the head of an upload: record it without a body.
   server.on('checkContinue', (request, response) => answer(record(request, ''), request, response, ''))
   server.on('clientError', (_error, socket) => socket.destroy())
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))

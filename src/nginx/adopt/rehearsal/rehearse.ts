@@ -13,12 +13,12 @@ import { type CopiedHost, type CopyPlaces, copyText, isGuarded, schemesOf, socke
 import { CREDENTIALS, guardedQuestions, questionsFor } from './questions.ts'
 import { startRecorder } from './recorder.ts'
 
-/** A host, and the paths of locations of its own that its backend answers. */
+/** A host, and the paths of its own locations that its backend answers. */
 export interface RehearsedHost extends CopiedHost {
   readonly paths: readonly string[]
 }
 
-/** How the entry of a host differs from its site, as `seenAt` says it; or why that is not known. */
+/** The differences between the entry of a host and its site, in the words of `seenAt`; or the reason why they are unknown. */
 export type Rehearsal = ReadonlySet<string> | { readonly failed: string }
 
 interface RehearsalParts {
@@ -26,16 +26,16 @@ interface RehearsalParts {
   readonly clock: Clock
 }
 
-/** So many hosts are in one copy. */
+/** The number of hosts in one copy. */
 const HOSTS_PER_COPY = 100
-/** So many of them are asked at the same time. */
+/** The number of hosts that are asked at the same time. */
 const LANES = 8
 const READY_MS = 5
 const LIMIT_MS = 60_000
 
 /**
- * Asks the site and the entry of every host the same questions, in a copy of nginx with both. Its backend is a recorder: nothing reaches a
- * real backend, log, cache or socket. Files are written to a temporary folder only.
+ * Sends the same questions to the site and the entry of every host, in a copy of nginx that has both. Its backend is a recorder:
+ * nothing reaches a real backend, log, cache or socket. Writes files to a temporary folder only.
  */
 export async function rehearse(
   hosts: readonly RehearsedHost[],
@@ -46,7 +46,7 @@ export async function rehearse(
   for (let first = 0; first < hosts.length; first += HOSTS_PER_COPY) {
     const some = hosts.slice(first, first + HOSTS_PER_COPY)
     const together = await inCopy(some, http, parts)
-    // One that nginx does not load must not decide about the others.
+    // A host that nginx does not load must not fail the others.
     const found = 'failed' in together && some.length > 1 ? await oneByOne(some, http, parts) : together
     for (const [at, { host }] of some.entries())
       results.set(host, 'failed' in found ? found : (found.each[at] ?? { failed: 'it was not asked' }))
