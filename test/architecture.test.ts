@@ -205,7 +205,7 @@ const NO_TIMERS = ['monitorEventLoopDelay']
 /** Limits that a socket, a program or a database keeps by itself, where the library takes no other. */
 const OWN_LIMITS = /\btimeout: (?:[A-Z\d]|\w+Ms\b)/
 const MAY_SET_LIMITS = [
-  ...['edge/remote/agent-client.ts', 'notify/webhook-request.ts', 'nginx/process/nginx-thread.ts'],
+  ...['edge/remote/agent-connection.ts', 'notify/webhook-request.ts', 'nginx/process/nginx-thread.ts'],
   ...['edge/fences/folder-lock.ts', 'runtime/instance.ts', 'store/dialects/sqlite.ts'],
 ]
 /** Those who put a service, a client, a store or a command together choose its clock. All others are given one. */

@@ -1,11 +1,8 @@
-import { X509Certificate } from 'node:crypto'
 import { Compile } from 'typebox/compile'
-import type { Dispatcher, Pool } from 'undici'
+import type { Dispatcher } from 'undici'
 import { escapeText, quoteText } from '../../model/escape-text.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import { errorCode } from '../../primitives/durable-file.ts'
-import { edgeName, isDueForReplacement } from '../authority/authority.ts'
-import type { ServiceIdentity } from '../authority/trust.ts'
 import { EdgeFault } from '../contract.ts'
 import { ChangeLine, WireFault } from '../wire/shapes.ts'
 import {
@@ -22,23 +19,8 @@ import {
   type WireVisit,
   type WireVisitAnswer,
 } from '../wire/verbs.ts'
+import { type AgentAddress, AgentConnection, isUnsent, REASONS } from './agent-connection.ts'
 import { LineWatch } from './line-watch.ts'
-
-/** How an agent is reached. `tls`: the certificate of this service, and the authority of the agent's. */
-type AgentAddress = { readonly socket: string } | SecureAddress
-
-interface SecureAddress {
-  readonly address: string
-  readonly port: number
-  readonly tls: AgentTls
-}
-
-interface AgentTls {
-  /** What this service shows now, and which certificates of the agent it accepts. Asked every few seconds. */
-  readonly identity: () => Promise<ServiceIdentity>
-  /** Called with the fingerprint of the certificate that the agent shows, when it should be replaced. */
-  readonly onDue: (fingerprint: string) => void
-}
 
 export interface AgentClientParts {
   readonly server: string
@@ -49,7 +31,6 @@ export interface AgentClientParts {
   readonly onBack?: (description: WireDescription) => void
 }
 
-const CONNECTIONS = 64
 /** A few moments of a change, and its verdict on each host, whose sentence has a bound. */
 const MOST_MOMENTS = 64 * 1024
 const MOST_OF_HOST = 32 * 1024
@@ -58,7 +39,6 @@ const mostAnswered = (change: Asked<'change'>): number =>
   'items' in change
     ? Math.min(MOST_MOMENTS + change.items.length * MOST_OF_HOST, MOST_CHANGE_ANSWER)
     : MOST_CHANGE_ANSWER
-const CONNECT_MS = 2_000
 
 /** No reply; the request may have been processed. */
 export class NoAnswer extends EdgeFault {}
@@ -95,8 +75,7 @@ export class AgentClient {
   readonly clock: Clock
   readonly #parts: AgentClientParts
   readonly #checks = new Map<Verb, { Check(value: unknown): boolean }>()
-  #pool: Pool | undefined
-  #identity: { readonly shown: ServiceIdentity; readonly at: number } | undefined
+  readonly #connection: AgentConnection
   #described: Promise<WireDescription> | undefined
   #last: WireDescription | undefined
   #isAway = false
@@ -107,6 +86,9 @@ export class AgentClient {
     this.server = parts.server
     this.clock = parts.clock
     const { at } = parts
+    this.#connection = new AgentConnection(parts, () => {
+      this.#described = undefined
+    })
     this.#line = 'socket' in at ? undefined : new LineWatch(at, () => this.reconnect(), parts.clock)
   }
 
@@ -204,10 +186,7 @@ export class AgentClient {
 
   /** Ends all connections. The next message opens new ones, with the present certificate. */
   reconnect(): void {
-    const former = this.#pool
-    this.#pool = undefined
-    this.#described = undefined
-    void former?.destroy().catch(() => undefined)
+    this.#connection.end()
   }
 
   async #describe(): Promise<WireDescription> {
@@ -245,7 +224,7 @@ export class AgentClient {
     signal?.throwIfAborted()
     let isSent = false
     try {
-      const { statusCode, body } = await (await this.#pooled()).request({
+      const { statusCode, body } = await (await this.#connection.pool()).request({
         method: 'POST',
         path: PATH_OF(verb),
         headers: { 'content-type': 'application/json' },
@@ -310,86 +289,10 @@ export class AgentClient {
     this.#checks.set(verb, check)
     return check
   }
-
-  async #pooled(): Promise<Pool> {
-    const { at, server } = this.#parts
-    // Loaded with the first message, because many installations have no agent.
-    const { Pool } = await import('undici')
-    if ('socket' in at) {
-      this.#pool ??= new Pool('http://edge', { ...POOL, connect: { socketPath: at.socket, timeout: CONNECT_MS } })
-      return this.#pool
-    }
-    const now = this.clock.monotonic()
-    if (!this.#identity || now - this.#identity.at > IDENTITY_MS) {
-      // Without the store, what was known last counts.
-      const shown = await at.tls.identity().catch((error: unknown) => {
-        if (this.#identity) return this.#identity.shown
-        throw error
-      })
-      if (this.#identity && this.#identity.shown.version !== shown.version) this.reconnect()
-      this.#identity = { shown, at: now }
-    }
-    this.#pool ??= new Pool(originOf(at), {
-      ...POOL,
-      connect: secureConnect(at, server, this.#identity.shown, this.clock),
-    })
-    return this.#pool
-  }
 }
-
-/** How long an identity counts. After this time a revoked certificate is not accepted any more. */
-const IDENTITY_MS = 3_000
-
-const POOL = { connections: CONNECTIONS, pipelining: 1, keepAliveTimeout: 60_000, keepAliveMaxTimeout: 100_000 }
 
 const faults = Compile(WireFault)
 const changeLines = Compile(ChangeLine)
-
-const originOf = ({ address, port }: SecureAddress): string =>
-  `https://${address.includes(':') ? `[${address}]` : address}:${port}`
-
-function secureConnect(
-  { tls }: SecureAddress,
-  server: string,
-  shown: ServiceIdentity,
-  clock: Clock,
-): Pool.Options['connect'] {
-  const { ca, cert, key, assertEnrolled } = shown
-  return {
-    ...{ ca, cert, key, minVersion: 'TLSv1.3', servername: edgeName(server), timeout: CONNECT_MS },
-    // A revoked certificate must not be hidden behind a former session.
-    maxCachedSessions: 0,
-    checkServerIdentity: (_, { raw }) => {
-      try {
-        const certificate = new X509Certificate(raw)
-        assertEnrolled(certificate)
-        if (isDueForReplacement(certificate.toString(), clock.now())) tls.onDue(certificate.fingerprint256)
-        return undefined
-      } catch (error) {
-        return error instanceof Error ? error : new Error('its certificate cannot be read')
-      }
-    },
-  }
-}
-
-/** Errors with which a message has certainly not been sent. */
-const isUnsent = (error: unknown): boolean =>
-  ['ECONNREFUSED', 'ENOENT', 'EACCES', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'].includes(
-    errorCode(error) ?? '',
-  )
-
-const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there',
-  ENOENT: 'there is no socket',
-  EACCES: 'this user may not connect to the socket',
-  ECONNRESET: 'it ended the connection',
-  EPIPE: 'it ended the connection',
-  UND_ERR_SOCKET: 'it ended the connection',
-  UND_ERR_DESTROYED: 'its machine does not answer, or its certificate has changed',
-  UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
-  EHOSTUNREACH: 'the machine cannot be reached',
-  ENETUNREACH: 'the network cannot be reached',
-}
 
 const escaped = (text: string): string => text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 200)
 
