@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
 import type { LabDescription } from './description.ts'
+import { isPortFree } from './free-port.ts'
 import type { Stoppable } from './parts.ts'
 import { findProgram } from './program.ts'
 
@@ -64,13 +65,20 @@ async function show(lab: Demonstrated, sample: Sample, servers: Server[]): Promi
     setTimeout(() => response.writeHead(status).end(`${host}\n`), delayMs)
   })
   servers.push(backend)
-  backend.listen(0, lab.backends.find((one) => one.server === server)?.address)
+  const address = lab.backends.find((one) => one.server === server)?.address
+  const former = formerPort(lab, host)
+  const isFree = former !== undefined && address !== undefined && (await isPortFree(address, former))
+  backend.listen(isFree ? former : 0, address)
   await once(backend, 'listening')
   const { port } = backend.address() as { port: number }
   const request = { zone: lab.zone, subdomain, server, port, health: '/', tls, ...(expiresIn && { expiresIn }) }
   const { planId } = await post(lab, '/api/deploy/plan', request)
-  // A plan is missing if a demonstration of an earlier start still holds the name.
-  if (planId === undefined) return
+  if (planId === undefined) {
+    // A demonstration of an earlier start has exposed the host already. What it did to the entry and to DNS still stands.
+    isApplied = true
+    if (sample.after === 'stop') backend.close().closeAllConnections()
+    return
+  }
   const { capability } = await post(lab, '/api/internal/token', { planId })
   await post(lab, '/api/deploy/apply', { planId }, { 'x-deploy-capability': String(capability) })
   isApplied = true
@@ -78,6 +86,22 @@ async function show(lab: Demonstrated, sample: Sample, servers: Server[]): Promi
   if (sample.after === 'edit') edit(lab, host)
   if (sample.after === 'withdraw') withdraw(lab, host)
   if (sample.after === 'mix-up') mixUp(lab, host)
+}
+
+/** The port of the backend to which an earlier demonstration has exposed the host. */
+function formerPort({ edges }: Demonstrated, host: string): number | undefined {
+  const line = linesOf(edges.primary.hosts).find((one) => one.startsWith(`${host} `))
+  const port = Number(/:(\d+);/.exec(line ?? '')?.[1])
+  return port > 0 ? port : undefined
+}
+
+/** The lines of all files in a folder. */
+function linesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder).flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n'))
+  } catch {
+    return []
+  }
 }
 
 async function post(

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { addressesAt, listenersOf } from '../../../lab/addresses.ts'
+import { startDemo } from '../../../lab/demo.ts'
 import { isPortFree } from '../../../lab/free-port.ts'
 import { startLab } from '../../../lab/lab.ts'
 import { tour } from '../../../lab/tour.ts'
@@ -271,3 +272,20 @@ const handshakeError = (host: string, port: number): Promise<string> =>
     socket.once('secureConnect', () => reject(new Error('the handshake was accepted')))
     socket.once('error', (error) => resolve(error.message))
   })
+
+test('a second demonstration answers where the first has exposed its hosts', async () => {
+  const lab = await startTestLab()
+  onTestFinished(() => lab.stop())
+  const demo = await startDemo(lab.description)
+  const { address, http } = lab.description.edges.primary
+  const preview = async () => {
+    const host = `preview.${lab.description.zone}`
+    return (await call(`http://${address}:${http}`, { path: '/', headers: { host }, from: '127.0.0.1' })).status
+  }
+  expect(await preview()).toBe(200)
+  await demo.stop()
+  expect(await preview()).toBe(502)
+  const second = await startDemo(lab.description)
+  onTestFinished(() => second.stop())
+  expect(await preview()).toBe(200)
+}, 60_000)
