@@ -138,7 +138,7 @@ export interface HostList {
   /** Null before the first one. */
   readonly number: number | null
   readonly hosts: readonly ListedHost[]
-  /** Only in a list of all hosts: lines that somebody wrote between those of hosts. They are drift of the edge, and not of the hosts in the same file. */
+  /** Lines that somebody wrote between those of hosts. They are drift of the edge, and not of the hosts in the same file. */
   readonly stray: readonly StrayLines[]
 }
 

@@ -137,7 +137,7 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
           ...{ hosts, clock },
           listening: await listening().catch(() => settings),
         }),
-        stray: hosts ? [] : present.stray(),
+        stray: present.stray(),
       }
     },
     change: (change, options) => engine.change(change, options),
