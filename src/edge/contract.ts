@@ -216,6 +216,13 @@ export class EdgeFault extends Fault {
   }
 }
 
+/** Another process owns the edge's folder. It may be ending: then this one can be the next owner within moments. */
+export class OwnedElsewhere extends EdgeFault {
+  constructor(sentence: string) {
+    super('unavailable', sentence)
+  }
+}
+
 /**
  * Whether a newer run has taken over the host, as the edge tells. Whoever catches this stops at once and undoes nothing, as
  * after a lost lease: what stands now belongs to the newer run.
