@@ -10,7 +10,10 @@ import type { Entry } from './record/entry.ts'
 
 export { certificateId, type Entry } from './record/entry.ts'
 
-/** A name that no host can have. It selects our own server, which says that it is no host, also where another server is the default. */
+/**
+ * A name that no host can have. It selects our own server, which answers that it is no host, even where another server is the
+ * default.
+ */
 export const EDGE_NAME = 'edge.drawbridge.invalid'
 
 /** A certificate with its key, as PEM. */
@@ -27,12 +30,12 @@ export interface Pair {
 export const EDGE_POINTS = ['staged', 'before-swap', 'swapped', 'reloaded'] as const
 export type EdgePoint = (typeof EDGE_POINTS)[number]
 
-/** What a host must be on the edge for a change of it: a revision that `list` has told, nothing, or whatever it is. */
+/** The required state of a host before a change of it: a revision from `list`, absent, or any. */
 export type Expected = { readonly revision: string } | 'absent' | 'any'
 
 /**
- * What a host shall be. `same`: only its fence is raised. `before`: what it was before the run, found text included. `asIn`: what it was
- * in a generation. `released`: nginx goes on serving it by a file that is not ours any more.
+ * The wanted state of a host. `same`: only its fence is raised. `before`: its state before the run, including found text. `asIn`:
+ * its state in a generation. `released`: nginx continues to serve it by a file that is no longer ours.
  */
 type Wanted = Entry | 'absent' | 'same' | 'before' | 'released' | { readonly asIn: number }
 
@@ -42,7 +45,7 @@ export interface ChangeItem {
   readonly fence: HostFence
   readonly expected: Expected
   readonly wanted: Wanted
-  /** Replaces text that somebody else wrote. Without it such a host is left as it is. */
+  /** Replaces text that Drawbridge did not write. Without it, such a host stays unchanged. */
   readonly mend?: boolean | undefined
   /**
    * The plan for which the hand-written site of the host is taken out of its files, and the digest of the text that the plan has seen.
@@ -53,12 +56,12 @@ export interface ChangeItem {
 
 /** A change of one or many hosts, which becomes part of the next generation of an edge, with the changes of others. */
 export interface Change {
-  /** The run that makes the change: what stood before is kept until the run is settled. */
+  /** The run that makes the change. The state before is kept until the run is settled. */
   readonly run?: RunName | undefined
   readonly items: readonly ChangeItem[]
-  /** These runs have ended for good: what stood before them need not be kept for an undo any more. */
+  /** These runs have ended for good: the state before them is no longer needed for an undo. */
   readonly settles?: readonly string[] | undefined
-  /** From now on the edge refuses what an earlier epoch of this store sends, on whatever host. */
+  /** From now on the edge refuses changes of an earlier epoch of this store, for every host. */
   readonly floor?: StoreFloor | undefined
 }
 
@@ -75,7 +78,10 @@ export interface ChangeOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** What became of one host of a change. `generation`: the one that serves it. `released`: the absolute path of its file, to be told. */
+/**
+ * The result for one host of a change. `generation`: the one that serves it. `released`: the absolute path of its file, for
+ * display.
+ */
 export type HostVerdict =
   | {
       readonly host: string
@@ -86,41 +92,44 @@ export type HostVerdict =
     }
   | { readonly host: string; readonly state: 'refused'; readonly fault: EdgeFault }
 
-/** A difference between the record of a host and what stands for it. */
+/** A difference between the record of a host and its texts. */
 export interface Drift {
   /** `owner`: another user owns the file, and could write anything into it. */
   readonly field: 'backend' | 'name' | 'proof' | 'certificate' | 'challenge' | 'block' | 'record' | 'owner'
-  /** What the record says, and what was found; undefined where it cannot be told in a word. */
+  /** The recorded value, and the found value. Undefined if it is not a single word. */
   readonly expected?: string | undefined
   readonly found?: string | undefined
-  /** Where a person finds it, as text to be told. */
+  /** The place for a person, for display. */
   readonly file: string
   readonly line: number | null
 }
 
-/** A host as it stands on an edge. */
+/** The present state of a host on an edge. */
 export interface ListedHost {
   readonly host: string
   /** Null: the edge has no record of it. */
   readonly entry: Entry | null
   /** Null: the host is not there at all. */
   readonly revision: string | null
-  /** Of the newest run that changed it, also where it is gone. */
+  /** The fence of the newest run that changed it, even if the host is gone. */
   readonly fence: HostFence | null
-  /** Empty: it stands as its record says. */
+  /** Empty: it matches its record. */
   readonly drift: readonly Drift[]
-  /** Where a person finds it, as text to be told. */
+  /** The place for a person, for display. */
   readonly file: string
   readonly line: number | null
 }
 
-/** What of a host was applied: its plan, and the id of its certificate. */
+/** The applied plan of a host, and the id of its certificate. */
 export interface AppliedEntry {
   readonly plan: string
   readonly certificate: string | null
 }
 
-/** What stands of an applied host. `missing`: nothing, or not all of it. `edited`: something else. `unknown`: it cannot be told. */
+/**
+ * The state of an applied host. `missing`: all or a part of it is missing. `edited`: it differs. `unknown`: the state cannot be
+ * determined.
+ */
 export type EntryState = 'unchanged' | 'edited' | 'missing' | 'unknown'
 
 export function stateOf({ entry, revision, drift }: ListedHost, applied: AppliedEntry): EntryState {
@@ -133,12 +142,12 @@ export function stateOf({ entry, revision, drift }: ListedHost, applied: Applied
 
 /** The hosts of an edge. */
 export interface HostList {
-  /** Changes with every generation, and when somebody puts another one in its place. */
+  /** Changes with every generation, and when an administrator puts another one in its place. */
   readonly generation: string
   /** Null before the first one. */
   readonly number: number | null
   readonly hosts: readonly ListedHost[]
-  /** Lines that somebody wrote between those of hosts. They are drift of the edge, and not of the hosts in the same file. */
+  /** Foreign lines between those of hosts. They are drift of the edge, not of the hosts in the same file. */
   readonly stray: readonly StrayLines[]
 }
 
@@ -224,8 +233,8 @@ export class OwnedElsewhere extends EdgeFault {
 }
 
 /**
- * Whether a newer run has taken over the host, as the edge tells. Whoever catches this stops at once and undoes nothing, as
- * after a lost lease: what stands now belongs to the newer run.
+ * Whether a newer run has taken over the host, according to the edge. The caller must stop at once and undo nothing, as after a
+ * lost lease: the present state belongs to the newer run.
  */
 export const isFenced = (fault: unknown): boolean =>
   fault instanceof Error && ((fault instanceof EdgeFault && fault.kind === 'fenced') || isFenced(fault.cause))
@@ -243,7 +252,7 @@ export interface Edge {
   assertValid(signal?: AbortSignal): Promise<void>
   /** Rejects with `logs_keys` when nginx is configured to log at debug level: it would write private keys into its log. */
   assertNoDebugLog(): Promise<void>
-  /** All hosts, or those that are asked for by name, absent ones included. */
+  /** All hosts, or the named hosts, including absent ones. */
   list(hosts?: readonly string[]): Promise<HostList>
   /**
    * Makes the change, in one generation with all changes that wait: tested in a copy of the configuration, entered by one rename,
@@ -256,7 +265,7 @@ export interface Edge {
   certificate(pair: Pair): Promise<string>
   /** Whether the edge has the pair with this id. */
   hasCertificate(id: string): Promise<boolean>
-  /** Answers an ACME challenge for a host that it serves, or ends that. */
+  /** Answers an ACME challenge for a served host, or stops answering it. */
   challenge(challenge: ChallengeChange, options?: ChangeOptions): Promise<void>
   /** The runs of all stores that have changed the edge and are not settled, the oldest first. */
   unsettledRuns(): Promise<readonly UnsettledRun[]>
@@ -339,14 +348,14 @@ export type SiteAnswer = { readonly kind: 'none' | 'off' } | ({ readonly kind: '
  */
 export interface EdgeView {
   readonly address: string
-  /** What it tells is told by an agent, which may lie: the service connects to no address that only this view names. */
+  /** The answers come from an agent, which may lie: the service connects to no address that only this view names. */
   readonly isBehindAgent?: boolean
   readonly ports: { readonly http: number; readonly https: number }
   /** The block that nginx would choose. Undefined when no block listens at that place with the same `tls`. */
   answers(host: string, place: EdgePlace): Promise<AnsweringBlock | undefined>
   /** The address of a name in /etc/hosts, which nginx uses, too; undefined when the name is not there. */
   localAddress(name: string): Promise<string | undefined>
-  /** The hosts that are asked for by name, absent ones included. */
+  /** The named hosts, including absent ones. */
   list(hosts: readonly string[]): Promise<HostList>
   visit(question: EdgeQuestion & { readonly listenAddress: Endpoint }, limitMs: number): Promise<EdgeAnswer>
   handshake(listenAddress: Endpoint, host: string, limitMs: number): Promise<Handshake>

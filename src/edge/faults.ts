@@ -11,7 +11,7 @@ export async function assertStaging(folder: string): Promise<void> {
   if (!found.isDirectory()) throw new EdgeFault('unavailable', `${staging} must be a folder and not a link.`)
 }
 
-/** Rejects with `faultOf` what `work` rejects with. */
+/** Rejects with `faultOf` of the error of `work`. */
 export async function withEdgeFaults<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

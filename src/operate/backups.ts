@@ -32,7 +32,7 @@ export interface RestoreParts {
   readonly loadPair: StepParts['loadPair']
 }
 
-/** What a restore would do, by what stands now. */
+/** The effect of a restore on the present state. */
 interface Restore {
   readonly backup: Backup
   readonly server: string
@@ -40,7 +40,7 @@ interface Restore {
   /** The applied exposure whose entry the restore would remove while its DNS records stay. Null if there is none. */
   readonly offAir: string | null
   readonly now: ListedHost
-  /** The certificate of the entry, where the edge has to be given it. */
+  /** The certificate of the entry, if the edge does not have it. */
   readonly pair: Pair | undefined
 }
 
@@ -65,7 +65,7 @@ export async function previewRestore(runId: string, parts: RestoreParts): Promis
   return { backup, server: primary.server, change, offAir: isTakenDown ? host : null, now, pair }
 }
 
-/** Rejects where nobody has the key any more. */
+/** Rejects if the key no longer exists anywhere. */
 async function missingPair(
   edge: Edge,
   { host, entry, certificate }: Backup,
@@ -112,8 +112,8 @@ export const offAirSentence = (host: string): string =>
   `properly, remove its plan. To restore anyway, pass --off-air ${host}.`
 
 /**
- * Restores the entry of the host on the Primary, as it stood in its generation, or from the backup where the edge does not keep that any
- * more. Tests it first and proves the reload. Does not change DNS. Refuses if the host has changed since the preview.
+ * Restores the entry of the host on the Primary from its generation, or from the backup if the edge no longer keeps that
+ * generation. Tests it first and proves the reload. Does not change DNS. Refuses if the host has changed since the preview.
  */
 export async function restoreBackup(
   { server, change, now, backup, pair }: Restore,
@@ -123,7 +123,7 @@ export async function restoreBackup(
   const { host, generation, entry } = backup
   if (pair) await primary.certificate(pair)
   const expected = now.revision === null ? 'absent' : { revision: now.revision }
-  // A person has no run. What newer runs change meanwhile is refused to him as to every other.
+  // A person has no run. A conflict with a newer run is refused as for every other change.
   const item = { host, fence: now.fence ?? { host, epoch: 0, number: 0 }, expected, mend: true } as const
   const attempt = async (wanted: Entry | 'absent' | { readonly asIn: number }) => {
     const [verdict] = await primary.change({ items: [{ ...item, wanted }] })

@@ -6,7 +6,7 @@ import type { Output } from '../terminal/print.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { hanging } from '../terminal/text.ts'
 
-/** The hosts of another configuration, with what becomes of each. */
+/** The hosts of another configuration, with the judgement of each. */
 export interface ForeignHosts {
   readonly adoptions: readonly Adoption[]
   /** What could not be read. */
@@ -41,7 +41,7 @@ export function importReport(
             ...reportLines(hosts, unreadable, screen, isServed),
             ...(isServed && exposures.length > 0 && !config.adopt.enabled ? hanging('', 0, OFF, screen.columns) : []),
           ],
-    // A report of nothing, because nothing could be read, is no success.
+    // An empty report because nothing could be read is not a success.
     ...(hosts.length === 0 && unreadable.length > 0 && { exitCode: 1 }),
   }
 }

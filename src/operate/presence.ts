@@ -23,8 +23,8 @@ export interface PresenceParts {
 const RETRY_MS = 200
 
 /**
- * Announces this instance on a store that several share, again and again. Two services with the same name, as copies of a state
- * folder have it, would take each other's leases: the second one is refused, and one that lost its name ends.
+ * Announces this instance periodically on a shared store. Two services with the same name, such as from copies of a state folder,
+ * would take each other's leases: the second one is refused, and one that lost its name ends.
  */
 export class Presence {
   readonly #parts: PresenceParts
@@ -64,7 +64,7 @@ export class Presence {
     while (!signal.aborted) {
       await clock.sleep(lifeMs / 4, { signal })
       if (signal.aborted) return
-      // Without an answer of the store nothing is known about the name.
+      // If the store does not answer, the state of the name is unknown.
       if (await this.#announce().catch(() => true)) continue
       log.error(
         { event: 'instance_name_taken', instance: claim.name },

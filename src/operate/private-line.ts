@@ -5,7 +5,7 @@ import { errorCode } from '../primitives/durable-file.ts'
 import { UsageError } from '../terminal/declare.ts'
 
 const LONGEST = 65_536
-/** A pipe to which nobody writes would be waited for in vain. */
+/** Limits the wait for a pipe without a writer. */
 const PATIENCE_MS = 30_000
 
 /**
@@ -34,7 +34,7 @@ const firstLine = (text: string): string => text.split(/\r?\n/)[0] ?? ''
 /** Why it is not read. The owner of a file can exchange its text, and others who may read it know it. */
 function faultOf(descriptor: number, stats: Stats): string | undefined {
   if (!stats.isFile() && !stats.isFIFO() && !stats.isSocket()) return 'is neither a regular file nor a pipe.'
-  // A pipe without a name is open to the processes of this command line alone, whoever has made it.
+  // Only the processes of this command line have access to a pipe without a name.
   if (/^(?:pipe|socket):/.test(readlinkSync(`/proc/self/fd/${descriptor}`))) return undefined
   if (stats.mode & 0o077) return 'is open to other users than its owner. Run: chmod 0600 FILE'
   const own = process.geteuid?.() ?? 0

@@ -47,7 +47,7 @@ interface Housekeeping extends RegularWork {
   drain(limitMs: number): Promise<void>
 }
 
-/** Instances are told of runs to take up. This finds those of which they were not. */
+/** Instances are notified of runs to take up. This poll finds missed ones. */
 const TAKE_UP_MS = 1_000
 /** How long shutdown waits for running runs. The next start recovers a run that takes longer. */
 const DRAIN_MS = 25_000
@@ -60,7 +60,7 @@ export async function serve(service: Service & OperationParts, config: Config, r
   const { app, store, trail, housekeeping, monitor, webhookSender, presence, lastKnown, log, clock } = service
   const lost = Promise.withResolvers<string>()
   reloader.start()
-  // Before recovery: what has the name of another instance must not take up its runs.
+  // Before recovery: a process with the name of another instance must not take up its runs.
   await presence
     ?.begin(() => lost.resolve('the loss of its name'))
     .catch(async (error: unknown) => {
@@ -98,7 +98,7 @@ export async function serve(service: Service & OperationParts, config: Config, r
     { event: 'shutdown_started', signal },
     'Drawbridge is shutting down; running requests are finished, new requests are refused.',
   )
-  // Otherwise its leases would be renewed for ever.
+  // Otherwise a hanging process would renew its leases for ever.
   endWithin(SHUTDOWN_MS, { log, clock, exit: ownProcess.exit })
   stopping.abort()
   reloader.stop()
@@ -138,7 +138,7 @@ async function listen(
   })
 }
 
-/** Runs that were begun for another instance are taken up when their begin is told, and at regular times. */
+/** Takes up runs of other instances when it is notified of them, and periodically. */
 function takeUpRuns(service: Service): () => void {
   const { store, housekeeping } = service
   const { takeUp } = housekeeping

@@ -57,7 +57,7 @@ export async function exposedNames({ store }: Pick<WithdrawParts, 'store'>): Pro
   return names
 }
 
-/** Only an adoption keeps records. Where it found none, the plans that replaced each other tell it. */
+/** Only an adoption keeps records. If it found none, the chain of replaced plans decides. */
 async function isAdopted({ planId, receipt }: Exposure, store: Pick<PlanStore, 'findPlan'>): Promise<boolean> {
   if (receipt?.records.some(({ kept }) => kept)) return true
   let next: string | undefined = planId
@@ -69,7 +69,7 @@ async function isAdopted({ planId, receipt }: Exposure, store: Pick<PlanStore, '
   return false
 }
 
-/** The addresses of other services that run on the same store. They go on with its hosts. */
+/** The addresses of other services on the same store. They continue to manage its hosts. */
 export const otherServices = async ({
   store,
   instance,

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises'
 
-/** The bytes that are left for this user on the disk of a folder. Undefined for a folder that is not there. */
+/** The free bytes for this user on the disk of a folder. Undefined if the folder does not exist. */
 export const freeBytes = (folder: string): Promise<number | undefined> =>
   statfs(folder).then(
     ({ bavail, bsize }) => bavail * bsize,
@@ -10,7 +10,7 @@ export const freeBytes = (folder: string): Promise<number | undefined> =>
 /** SQLite needs some pages of its log for the smallest change. */
 const LEAST_BYTES = 1024 * 1024
 
-/** A sentence for each folder whose disk is full, in bytes or in files. It is looked at anew each time, so it heals by itself. */
+/** A sentence for each folder whose disk is full, in bytes or in files. Checked anew at every call. */
 export async function fullDisks(folders: readonly string[]): Promise<string[]> {
   const sentences = await Promise.all([...new Set(folders)].map(fullDisk))
   return sentences.filter((sentence) => sentence !== undefined)
@@ -20,7 +20,7 @@ async function fullDisk(folder: string): Promise<string | undefined> {
   const found = await statfs(folder).catch(() => undefined)
   if (!found) return undefined
   const bytes = found.bavail * found.bsize
-  // Some file systems count no files.
+  // Some file systems do not count files.
   const hasNoFiles = found.files > 0 && found.ffree === 0
   if (bytes >= LEAST_BYTES && !hasNoFiles) return undefined
   const left = hasNoFiles ? 'no further files' : `${Math.floor(bytes / 1024)} KiB left`

@@ -2,12 +2,12 @@ import type { Clock } from '../primitives/clock.ts'
 import { whenWritesAreLost } from '../primitives/durable-file.ts'
 import type { Log } from './log.ts'
 
-/** What a program that runs for long needs of its process. */
+/** The process functions that a long-running program needs. */
 export interface OwnProcess {
   /** Resolves with the signal that asks it to end. */
   readonly ended: () => Promise<string>
   readonly exit: (code: number) => void
-  /** Ends at once, as by a power loss: nothing is closed, and nothing more is written. */
+  /** Ends at once, like a power loss: closes nothing and writes nothing more. */
   readonly kill: () => void
 }
 
@@ -26,7 +26,7 @@ interface Ending {
   readonly exit: OwnProcess['exit']
 }
 
-/** Ends the process even if work, a disk or a connection hangs. What is not finished by then is left to the next start. */
+/** Ends the process even if work, a disk or a connection hangs. The next start completes unfinished work. */
 export function endWithin(limitMs: number, { log, clock, exit }: Ending): void {
   const end = () => {
     log.error(
@@ -39,8 +39,9 @@ export function endWithin(limitMs: number, { log, clock, exit }: Ending): void {
 }
 
 /**
- * From now on the process ends when the disk refuses what was written. An orderly exit would close the database, and so copy into it from a
- * write-ahead log that may not be on the disk. The service manager starts it again, and the start reads what the disk has.
+ * From now on the process ends when the disk fails to store written data. An orderly exit would close the database, and would copy
+ * into it from a write-ahead log that may not be on the disk. The service manager restarts the process, and the start reads what
+ * the disk has.
  */
 export function endOnLostWrites(log: Log, { kill }: Pick<OwnProcess, 'kill'>): void {
   whenWritesAreLost(({ path, reason }) => {

@@ -64,7 +64,7 @@ function named(stateDir: string, lockFile: string, isService: boolean): Omit<Cla
   const { name = newName() } = stored
   const process = newProcess()
   const place = placeOf(lockFile)
-  // What a copy of a folder says about processes is true of the original, whose service may be alive.
+  // A copied folder names the process of the original, whose service may be alive.
   const former = stored.place === place ? stored.process : undefined
   const kept = isService ? { name, process, place } : { ...stored, name }
   writeStateFile(file, JSON.stringify(kept))

@@ -8,7 +8,7 @@ interface Listening {
   readonly onListening: () => void
   /** Called once, when the machine does not have the address. */
   readonly onMissing: () => void
-  /** Called when it cannot listen for another reason after the address has come. */
+  /** Called if listening fails for another reason after the address has appeared. */
   readonly onFault: (error: unknown) => void
   readonly clock: Clock
   /** Ends the waiting. */
@@ -16,8 +16,8 @@ interface Listening {
 }
 
 /**
- * Listens, or goes on trying after it has resolved while the machine does not have the address: a link, DHCP or a tunnel may come up
- * after the program, whose other work must not wait for it. Rejects when the first try fails for another reason.
+ * Listens. If the machine does not have the address, resolves and continues to try: a link, DHCP or a tunnel may come up later, and
+ * the program's other work must not wait for it. Rejects if the first try fails for another reason.
  */
 export async function listenWhenThere(listen: () => Promise<unknown>, parts: Listening): Promise<void> {
   const { onListening, onMissing, onFault, clock, signal } = parts

@@ -24,7 +24,7 @@ export function createLog(level: string, secrets: readonly Secret[], sink?: { wr
 
 const MOST_CAUSES = 8
 
-/** Of pino, except that the message of a cause follows a sentence as a sentence. */
+/** Like pino's serializer, but the message of a cause follows as a sentence of its own. */
 function serialized(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   return Object.assign(pino.stdSerializers.err(error), { message: messageOf(error, MOST_CAUSES) })
@@ -36,8 +36,8 @@ function messageOf({ message, cause }: Error, deeper: number): string {
 }
 
 /**
- * Replaces every capability and every configured secret in a line of JSON. A secret is searched as JSON escapes it, and as
- * JSON escapes it twice, for a text that was JSON before. Longer secrets go first, because one can be a part of another.
+ * Replaces every capability and every configured secret in a line of JSON. Searches a secret in its JSON escape, and escaped twice,
+ * for a text that was JSON before. Longer secrets go first, because one can be a part of another.
  */
 function scrubber(secrets: readonly Secret[]): (line: string) => string {
   const literals = derived(

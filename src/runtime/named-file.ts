@@ -7,8 +7,8 @@ import { firstOfOthers, isRootsAlone, partsOf } from './path-owners.ts'
 const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
 
 /**
- * A file that the command line names. Root opens it before the process becomes another user, who may not reach it, but only where
- * nobody except root decides which file the path leads to. Otherwise it is opened with the rights of that user.
+ * A file that the command line names. Root opens it before the process becomes another user, who may not have access, but only if
+ * no other user controls the path. Otherwise it is opened with the rights of that user.
  */
 export class NamedFile {
   readonly path: string
@@ -24,12 +24,12 @@ export class NamedFile {
     return this.#file ?? opened(this.path, O_RDONLY | (isSticky(dirname(this.path)) ? O_NOFOLLOW : 0))
   }
 
-  /** Undefined unless root has created it: then its folder may be closed to this user. Every write appends. */
+  /** Undefined unless root has created the file: then its folder may be closed to this user. Every write appends. */
   get created(): FileHandle | undefined {
     return this.#file
   }
 
-  /** Writes all of a new file of mode 0600, durably. Rejects if there is one. */
+  /** Writes all of a new file of mode 0600, durably. Rejects if the file exists. */
   async create(text: string): Promise<void> {
     if (this.#file) {
       await this.#file.writeFile(text)
@@ -41,7 +41,7 @@ export class NamedFile {
     await syncFolder(dirname(this.path))
   }
 
-  /** Makes what root has created durable, and closes it. */
+  /** Makes the file of root durable, and closes it. */
   async finish(): Promise<void> {
     for (const handle of [this.#file, this.#folder]) {
       if (handle) await syncFile(handle.fd, this.path)
@@ -49,7 +49,7 @@ export class NamedFile {
     }
   }
 
-  /** Opens the very file that was checked: another one could stand there by then. One that is missing is told by `toRead`. */
+  /** Opens the checked file itself: the path could lead to another file by then. `toRead` reports a missing file. */
   async openAsRoot(): Promise<void> {
     const parts = partsOf(this.path)
     const found = parts.at(-1)
@@ -60,7 +60,10 @@ export class NamedFile {
     else await file.close()
   }
 
-  /** An empty file of root that nobody else can have open is taken: a command that failed may have left it. Rejects for any other. */
+  /**
+   * Reuses an empty file of root that no other process can have open: a failed command may have left it. Rejects for any other
+   * file.
+   */
   async createAsRoot(): Promise<void> {
     const folder = dirname(this.path)
     if (!isRootsAlone(folder)) return
@@ -88,7 +91,7 @@ async function emptyFile(path: string): Promise<FileHandle> {
 export const existsAlready = (path: string): Error =>
   new Error(`${path} exists already. It was not overwritten. Name a new file.`)
 
-/** Whether anybody may put a link of his own into the folder. */
+/** Whether any user may put a link into the folder. */
 const isSticky = (folder: string): boolean => ((statSync(folder, { throwIfNoEntry: false })?.mode ?? 0) & 0o1000) !== 0
 
 /** Does not wait for a pipe, and refuses what is not a regular file. */

@@ -3,8 +3,8 @@ import { networkInterfaces } from 'node:os'
 const EVERY = ['0.0.0.0', '::']
 
 /**
- * The address under which other machines find a service of this one. A service that listens on every address is told by one that
- * `known` has too, or else by the first that is not a loopback.
+ * The address at which other machines find a service of this machine. For 0.0.0.0 and ::, use the first address of `known` that
+ * this machine has, or else its first address that is not a loopback.
  */
 export function ownAddress(
   listens: string,

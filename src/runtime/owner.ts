@@ -21,7 +21,7 @@ export async function becomeOwner(
   become(uid, gid, folder)
 }
 
-/** For a command of root that touches no state folder: it becomes the owner of the configuration, who decides what it does. */
+/** For a command of root that uses no state folder: the process becomes the owner of the configuration, who controls its work. */
 export function becomeAuthor(file: string): void {
   if (process.getuid?.() !== 0) return
   const parts = partsOf(file)
@@ -48,7 +48,8 @@ function assertOfNobodyElse(parts: readonly PathPart[], owner: number): void {
 
 function become(uid: number, gid: number, path: string): void {
   const user = userWith(uid)
-  // Processes of that user may send it. Without a handler Node would open its debugger to them, and this process has root's terminal.
+  // Processes of that user may send this signal. Without a handler Node would open its debugger to them, and this process has
+  // root's terminal.
   process.on('SIGUSR1', () => undefined)
   try {
     if (user) initgroups(user.name, user.gid)
@@ -65,7 +66,7 @@ function become(uid: number, gid: number, path: string): void {
   }
 }
 
-/** The types of Node do not have it. */
+/** Node's types do not declare it. */
 function initgroups(user: string, gid: number): void {
   if ('initgroups' in process && typeof process.initgroups === 'function') process.initgroups(user, gid)
   else process.setgroups?.([gid])

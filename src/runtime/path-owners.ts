@@ -10,7 +10,7 @@ export interface PathPart {
 
 const MOST_LINKS = 40
 
-/** Every folder and link on the way to a path and what stands there, outermost first. Ends where nothing exists. */
+/** Every folder and link on the way to a path, and the file itself, outermost first. Ends at the first part that does not exist. */
 export function partsOf(path: string): readonly PathPart[] {
   const parts: PathPart[] = []
   let names = namesIn(resolve(path))
@@ -35,7 +35,7 @@ export function partsOf(path: string): readonly PathPart[] {
 
 const namesIn = (path: string): string[] => path.split('/').filter((name) => name !== '')
 
-/** Whoever owns the program decides what root runs with it. */
+/** The owner of the program controls what root runs with it. */
 const programOwner = (): number => lstatSync(fileURLToPath(import.meta.url)).uid
 
 /** The first part that a user other than root, the owner of the program and `owner` could exchange or change. */
@@ -51,9 +51,9 @@ const isOpenToOthers = (stats: Stats): boolean => {
   return (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && gid !== 0)
 }
 
-/** Whether nobody but root decides which file a path leads to. */
+/** Whether only root controls which file a path leads to. */
 export const isRootsAlone = (path: string): boolean => firstOfOthers(partsOf(path), 0) === undefined
 
-/** What to type so that nobody else decides about a part of a path. */
+/** The command that takes control of a part of a path from other users. */
 export const remedyFor = ({ path, stats }: PathPart): string =>
   isOpenToOthers(stats) ? `chmod go-w ${path}` : `chown -h root ${path}`

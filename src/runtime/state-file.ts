@@ -15,7 +15,7 @@ import {
 import { errorCode, syncFileNow } from '../primitives/durable-file.ts'
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
-/** Node does not name it. Such a descriptor opens no file: closing it releases no lock. */
+/** Node has no name for it. Such a descriptor does not open the file: closing it releases no lock. */
 const O_PATH = 0o10000000
 
 const LONGEST = 65_536
@@ -34,8 +34,8 @@ export function readStateFile(path: string): string | undefined {
 }
 
 /**
- * Replaces it as a whole, for its owner alone: whoever reads it, also after a crash or on a full disk, sees the former text or the
- * new one. What stands there must be a file of its own, as for reading.
+ * Replaces the file as a whole, for its owner alone: a reader sees the former text or the new one, even after a crash or on a full
+ * disk. An existing file must pass the same checks as for reading.
  */
 export function writeStateFile(path: string, text: string): void {
   const owner = ownerOf(path)
@@ -76,7 +76,7 @@ function writeWhole(path: string, text: string, owner: Stats | undefined): void 
   }
 }
 
-/** Makes an empty file unless it is there, and closes it to other users. The locks that this process has on it stay. */
+/** Creates an empty file unless it exists, and closes it to other users. The locks of this process on it stay. */
 export function prepareStateFile(path: string): void {
   const there = opened(path, O_PATH)
   if (there === undefined) {
@@ -102,7 +102,7 @@ function opened(path: string, flags: number): number | undefined {
   }
 }
 
-/** A second name of a file may stand anywhere: what is written here would be written there. */
+/** Refuses a file with a second name: a write here would change the file there. */
 function assertOurs(path: string, file: number): void {
   const found = fstatSync(file)
   if (!found.isFile() || found.nlink > 1) throw notOurs(path)

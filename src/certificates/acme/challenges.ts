@@ -65,7 +65,7 @@ export function proofsIn(record: ProofRecord, responder: ChallengeResponder): Pr
       const signing = async (validUntil: number) => keep([...(await others()), { ...proof, validUntil }])
       const presented = responder.present(host, token, keyAuthorization, signal, signing)
       await untilAborted(presented, signal).catch(async (error: unknown) => {
-        // What was refused was not published, so there is nothing to withdraw.
+        // A refused proof was not published, so there is nothing to withdraw.
         if (isNew && isRefused(error)) await keep(await others())
         const sentence = `The ${responder.type} challenge for ${host} could not be published. ${sentenceOf(error)}`
         throw new IssueFault('challenge_failed', sentence)

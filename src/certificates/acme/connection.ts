@@ -29,7 +29,7 @@ export interface HttpResponse {
  */
 export type Send = (method: 'GET' | 'HEAD' | 'POST', url: string, body?: string) => Promise<HttpResponse>
 
-/** Shorter than any server waits: a request on a connection that the server closes just now would be lost. */
+/** Shorter than any server's idle limit: a request on a connection that the server is closing would be lost. */
 const IDLE_MS = 1_000
 
 /** Runs `work` with a sender of its own and closes every connection afterwards. Rejects with IssueFault when the roots cannot be read. */

@@ -95,7 +95,7 @@ export function acmeIssuer(options: AcmeIssuerOptions): CertificateIssuer {
     const files = await orderFiles(stateDir, directory, names.join(','))
     const recordingFailure = <T>(work: () => Promise<T>): Promise<T> =>
       work().catch(async (error: unknown) => {
-        // An attempt that was ended here says nothing about the authority.
+        // An attempt that was aborted here is not a failure of the authority.
         signal?.throwIfAborted()
         throw await recordFailure(order, toFault(error, directory))
       })
@@ -155,7 +155,7 @@ const guardedSend = (send: Send, guard: LeaseGuard | undefined): Send => {
 
 type CanonicalOrder = OrderRequest & { readonly names: ReturnType<typeof canonical> }
 
-/** Throws IssueFault for what is not a DNS name: names are used as names of folders, too. */
+/** Throws IssueFault for a name that is not a DNS name: names are also used as folder names. */
 function canonical(names: readonly string[]): readonly [string, ...string[]] {
   const [first, ...others] = names.map((name) => {
     const host = parseName(name.replace(/^\*\./, ''))

@@ -53,7 +53,7 @@ export async function issueCertificate(job: Job, challenge: ChallengeResponder['
   await secrets?.put(orderKeyName(job), keyPem)
   const order = resumed ?? (await place(job))
   const authorized = await authorizeOrder(job, order, challenge)
-  // The authority has seen the proofs. The caller withdraws what is left of them.
+  // The authority has checked the proofs. The caller withdraws the remaining ones.
   if (authorized.status === 'ready') job.proofs.withdrawAll(job.signal).catch(() => undefined)
   const ended = await finalizeOrder(job, authorized, keyPem)
   if (ended.status !== 'valid') {

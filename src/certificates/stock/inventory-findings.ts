@@ -48,7 +48,7 @@ export function findingsIn(
   ]
 }
 
-/** A listing that was cut is told: a certificate that is not seen is ordered again. */
+/** Reports a cut listing: a certificate outside the listing would be ordered again. */
 export function tooMany({ folder: path, files, cutFrom }: Listing): CertificateFinding[] {
   if (cutFrom === undefined) return []
   const read = `The folder has ${cutFrom} files. Only ${files.length} of them are read`

@@ -22,7 +22,7 @@ import {
   UnusablePemFile,
 } from './pem-file.ts'
 
-/** How long thousands of hosts may be gone through before other work gets the event loop. */
+/** How long one slice of work may block the event loop. */
 const SLICE_MS = 10
 const READ_AT_ONCE = 32
 const SERVER_AUTHENTICATION = '1.3.6.1.5.5.7.3.1'
@@ -38,13 +38,15 @@ interface InventoryOptions {
   /** The folder of the certificates that Drawbridge issued. */
   readonly issued?: string
   /**
-   * Another text whenever one was issued. Then a search for one host lists the folder of issued certificates only if there are new
-   * ones: to list those of 10,000 names takes seconds.
+   * Changes whenever a certificate is issued. With it, a search for one host lists the folder of issued certificates only after a
+   * change: listing 10,000 names takes seconds.
    */
   readonly issuedVersion?: () => Promise<string>
   /** Whether a wildcard certificate has priority over a certificate for the host's own name. */
   readonly prefersWildcard?: (host: string) => boolean
-  /** How many files of each other folder are read. A folder with more is not one of certificates, which is a finding. */
+  /**
+   * How many files of each other folder are read. A folder with more files is reported, because it is not a folder of certificates.
+   */
   readonly mostFiles?: number
   /** Default: that of the machine. */
   readonly clock?: Clock
@@ -61,7 +63,7 @@ export function certificateInventory(folders: readonly string[], options: Invent
   let pairs: readonly Pair[] = []
   let named: ReadonlyMap<string, readonly Pair[]> = new Map()
 
-  // Who asks while the folders are listed gets the next listing: this one may have missed what has just changed.
+  // A call during a listing gets the next listing: this one may have missed a recent change.
   const upToDate = sharedNextRun(async (): Promise<void> => {
     const listings = await Promise.all([
       ...(issuedFiles ? [issuedFiles.list()] : []),
@@ -72,7 +74,7 @@ export function certificateInventory(folders: readonly string[], options: Invent
     const unchanged = listed.length === files.size && listed.every((file) => files.get(file.path)?.stamp === file.stamp)
     if (unchanged) return
     const read: ReadFile[] = []
-    // Some at a time: thousands that have been read at the same moment would be parsed in one go, for seconds.
+    // In batches: parsing thousands of files at once would block for seconds.
     for (let at = 0; at < listed.length; at += READ_AT_ONCE) {
       const some = listed.slice(at, at + READ_AT_ONCE)
       read.push(...(await Promise.all(some.map((file) => reuseOrRead(file, files.get(file.path))))))
@@ -85,7 +87,7 @@ export function certificateInventory(folders: readonly string[], options: Invent
     issuedFiles?.forget()
     return upToDate()
   }
-  /** What `find` finds, in a new listing if the files of the found pair are not those that were read. */
+  /** The result of `find`, from a new listing if the files of the found pair have changed since they were read. */
   const found = async <T extends InstalledCertificate>(find: () => T | undefined): Promise<T | undefined> => {
     await upToDate()
     const first = find()
@@ -133,7 +135,7 @@ async function reuseOrRead(file: FileStamp, before: ReadFile | undefined): Promi
   return { ...file, content: content instanceof UnusablePemFile ? content : summaryOf(content) }
 }
 
-/** What is kept of a file: not the parsed certificates. */
+/** The part of a file that is kept. Parsed certificates are dropped. */
 function summaryOf({ certificates, keyDigests }: PemFile): Exclude<CheckedFile['content'], UnusablePemFile> {
   const [leaf] = certificates
   return {

@@ -63,7 +63,10 @@ export async function installPair(
   return issuedPair(stateDir, name)
 }
 
-/** The name may come from a store that somebody else wrote: another text than a name would lead to another folder. */
+/**
+ * The name may come from a store that an attacker wrote: refuse any text that is not a name, because it could lead to another
+ * folder.
+ */
 function liveFolder(stateDir: string, name: string): string {
   if (!isCertificateName(name))
     throw new IssueFault('local', `${escapeText(name)} is not a name of a certificate. Nothing was written for it.`)

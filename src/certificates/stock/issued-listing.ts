@@ -1,8 +1,8 @@
 import { type Listing, listFiles, stampOf } from './pem-file.ts'
 
 /**
- * The files of the folder of issued certificates. Every new pair is renamed into the folder, and then the store has a new version. So
- * the last listing holds as long as neither the folder nor the version differs.
+ * The files of the folder of issued certificates. Every new pair is renamed into the folder, and then the store gets a new version.
+ * Therefore the last listing is valid while neither the folder nor the version changes.
  */
 export class IssuedListing {
   readonly #folder: string
@@ -26,12 +26,12 @@ export class IssuedListing {
     return listing
   }
 
-  /** The next call lists the folder, and so does one that is under way for whoever asks after this. */
+  /** The next call lists the folder. A listing in progress is not used for later calls. */
   forget(): void {
     this.#forgotten += 1
   }
 
-  /** Undefined if it cannot be told: then the folder is listed. */
+  /** Undefined if it cannot be determined: then the folder is listed. */
   async #stamp(): Promise<string | undefined> {
     const [version, folder] = await Promise.all([this.#version?.().catch(() => undefined), stampOf(this.#folder)])
     return version === undefined || folder === undefined ? undefined : `${folder} ${version}`

@@ -101,7 +101,7 @@ export async function listFiles(folder: string, most = Number.POSITIVE_INFINITY)
   return all.length > most ? { folder, files: all.slice(0, most), cutFrom: all.length } : { folder, files: all }
 }
 
-/** Some at a time: every call takes a place in the queue of the threads for files. */
+/** In batches: every call takes a place in the queue of the file threads. */
 const STAT_AT_ONCE = 64
 
 async function listOne(folder: string): Promise<{ files: FileStamp[]; folders: string[] }> {

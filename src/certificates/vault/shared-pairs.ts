@@ -23,7 +23,7 @@ interface LocalPair extends PemPair {
   readonly isPrevious: boolean
 }
 
-/** Of each name the present pair and the one before: hosts may still use that. */
+/** The present pair of each name, and the one before: hosts may still use it. */
 const KEPT = 2
 
 /**
@@ -56,7 +56,7 @@ export class SharedPairs {
     })
   }
 
-  /** Brings store and folder together, unless the store has nothing new. Calls share one look. */
+  /** Synchronizes store and folder, unless the store has nothing new. Concurrent calls share one run. */
   async update(): Promise<void> {
     const version = await this.#parts.store.certificatesVersion()
     if (version === this.#version) return
@@ -66,10 +66,10 @@ export class SharedPairs {
 
   async #bringTogether(): Promise<void> {
     const { stateDir, store } = this.#parts
-    // Read first: what is stored meanwhile is found by the next look.
+    // Read first: the next run finds changes that are stored meanwhile.
     const version = await store.certificatesVersion()
     const local = Map.groupBy(await localPairs(stateDir), ({ firstName }) => firstName)
-    // Whoever can write to the store must not choose a folder here, or put a pair in the place of another host's.
+    // A writer of the store must not be able to choose a folder here, or to replace the pair of another host.
     const certificates = (await store.listCertificates()).filter(isOfItsName)
     const stored = Map.groupBy(certificates, ({ firstName }) => firstName)
     for (const name of new Set([...local.keys(), ...stored.keys()]))
@@ -77,7 +77,7 @@ export class SharedPairs {
     this.#version = version
   }
 
-  /** The newer one wins: an instance that was away has an older pair than the store. */
+  /** The newer pair wins: an instance that was away has an older pair than the store. */
   async #bringName(name: string, local: readonly LocalPair[], stored: readonly StoredCertificate[]): Promise<void> {
     const here = local.find(({ isPrevious }) => !isPrevious)
     const newest = stored.at(-1)

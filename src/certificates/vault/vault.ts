@@ -14,8 +14,8 @@ interface VaultParts {
 }
 
 /**
- * Secrets in the store, encrypted with AES-256-GCM under a key from a file. The name of a secret is authenticated too, so that
- * nobody who can write to the store can put one in the place of another. No secret and no key is ever part of an error.
+ * Secrets in the store, encrypted with AES-256-GCM under a key from a file. The name of a secret is authenticated, too: a writer of
+ * the store must not be able to exchange two secrets. No secret and no key is ever part of an error.
  */
 export class Vault {
   readonly #parts: VaultParts
@@ -65,7 +65,7 @@ export class Vault {
     })
   }
 
-  /** The text that is stored under the name by then: `text`, unless somebody else was faster. */
+  /** Resolves with the stored text: `text`, unless another instance was faster. */
   async putOnce(name: string, text: string): Promise<string> {
     const { store, now } = this.#parts
     return store.transaction(async (session) => {
@@ -77,7 +77,7 @@ export class Vault {
     })
   }
 
-  /** Puts what `next` makes of what is stored. Nobody changes it in between. What `next` throws leaves it as it is. */
+  /** Replaces the stored text by the result of `next`, atomically. If `next` throws, the stored text stays. */
   async change(name: string, next: (stored: string | undefined) => string): Promise<void> {
     const { store, now } = this.#parts
     await store.transaction(async (session) => {
@@ -176,7 +176,7 @@ export interface Rotation {
   readonly from: string | undefined
   readonly to: string
   readonly sealed: number
-  /** Secrets that no key of the file opens. They were deleted because the caller said so. */
+  /** Secrets that no key of the file opens. They were deleted at the caller's request. */
   readonly lost: readonly string[]
 }
 
@@ -188,9 +188,9 @@ interface RotationParts extends VaultParts {
 }
 
 /**
- * Seals all secrets with a new key, in one transaction. The new key is in the file before, beside the old ones, and alone there
- * after: a crash leaves a file that opens everything. If an instance does not have the new key yet, nothing is sealed, and the next
- * call goes on with the same key.
+ * Seals all secrets with a new key, in one transaction. Before, the new key is added to the file beside the old ones. Afterwards,
+ * the old ones are removed. After a crash, the file still opens everything. If an instance does not have the new key yet, nothing
+ * is sealed, and the next call continues with the same key.
  */
 export async function rotateKeys({ store, file, now, untilShared, forgetsLost }: RotationParts): Promise<Rotation> {
   const keys = readKeys(file)

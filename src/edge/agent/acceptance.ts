@@ -5,10 +5,10 @@ import { itemFault } from '../engine/decide.ts'
 import { areServedAlike, type Entry, targetUrl } from '../record/entry.ts'
 import type { AgentMachine } from './machine.ts'
 
-/** What entries of this edge may be proxied to. */
+/** The allowed targets of this edge's entries. */
 export interface AllowedTargets {
   readonly addresses: readonly string[]
-  /** Each from and to, both included. */
+  /** Each range from first to last port, both included. */
   readonly ports: readonly (readonly [number, number])[]
 }
 
@@ -16,9 +16,11 @@ interface AcceptanceParts {
   readonly targets: AllowedTargets
   readonly machine: Pick<AgentMachine, 'entryOf'>
   readonly edge: Pick<Edge, 'list'>
-  /** Whether edge.yaml lets hand-written sites be adopted. What a plan has taken out stays known: an undo needs it. */
+  /**
+   * Whether edge.yaml allows adopting hand-written sites. Sites that a plan has already taken out stay known: an undo needs them.
+   */
   readonly adopts: boolean
-  /** The zones of the hosts that entries may be for. */
+  /** The zones of the hosts that may have entries. */
   readonly zones: readonly string[]
 }
 
@@ -26,8 +28,8 @@ export const NO_ZONES =
   'edge.yaml has no zones, so no new host is taken. Add the zones that its services expose, such as zones: [example.test], and restart the agent'
 
 /**
- * Decides which changes an agent takes from a service. The service may be in the hands of somebody else: a record of the grammar, for
- * a host of an allowed zone and with allowed targets, is all that it can send.
+ * Decides which changes an agent accepts from a service. Treat the service as compromised: it must be able to send nothing except a
+ * record of the grammar, for a host of an allowed zone, with allowed targets.
  */
 export class Acceptance {
   readonly #parts: AcceptanceParts
@@ -36,7 +38,7 @@ export class Acceptance {
     this.#parts = parts
   }
 
-  /** Rejects with `change_invalid` at the first item that is not taken. */
+  /** Rejects with `change_invalid` at the first item that is not acceptable. */
   async assertAcceptable(items: readonly ChangeItem[]): Promise<void> {
     const hosts = items.map(({ host }) => host)
     const twice = repeated(hosts)
@@ -48,7 +50,7 @@ export class Acceptance {
     await this.assertFenceable(hosts)
   }
 
-  /** A fence is kept for ever, so only hosts that may have entries get one, and those that have one. */
+  /** Fences are kept for ever, so only hosts that may have entries get one, and hosts that have an entry. */
   async assertFenceable(hosts: readonly string[]): Promise<void> {
     const foreign = hosts.filter((host) => this.#zoneFault(host) !== undefined && !this.#parts.machine.entryOf(host))
     if (foreign.length === 0) return
@@ -67,7 +69,7 @@ export class Acceptance {
 
   #entryFault(host: string, entry: Entry): string | undefined {
     const outOfZones = this.#zoneFault(host)
-    // A host that is served here gets its next certificate, whatever the zones are.
+    // A served host gets its next certificate even if it is outside the zones.
     if (outOfZones !== undefined && !this.#isServedAs(entry)) return outOfZones
     const other = entry.targets.find(({ address, port }) => !this.#isAllowed(address, port))
     return other && `${targetUrl(other)} is not among the targets of edge.yaml`
@@ -90,7 +92,7 @@ export class Acceptance {
   }
 }
 
-/** The first text that is there more than once. */
+/** The first text that occurs more than once. */
 function repeated(texts: readonly string[]): string | undefined {
   const seen = new Set<string>()
   return texts.find((text) => seen.size === seen.add(text).size)

@@ -13,7 +13,7 @@ import type { AgentMachine } from './machine.ts'
 import { hostIn, InvalidMessage } from './message.ts'
 import { visiting } from './visits.ts'
 
-/** Answers all verbs but `change`, which answers in lines. */
+/** Handles all verbs except `change`, whose answer has several lines. */
 type Handlers = {
   readonly [V in Exclude<Verb, 'change'>]: (asked: Asked<V>, signal: AbortSignal) => Promise<Plain<Answered<V>>>
 }
@@ -33,24 +33,24 @@ export interface Agent {
 interface AgentParts {
   readonly machine: AgentMachine
   readonly targets: AllowedTargets
-  /** The zones of the hosts that services may have entries for. */
+  /** The zones of the hosts that may have entries. */
   readonly zones: readonly string[]
   /** Whether services may adopt hand-written sites. */
   readonly adopts: boolean
   readonly version: string
-  /** What doctor finds on this machine. */
+  /** The findings of doctor on this machine. */
   readonly examine: (edge: Edge) => Promise<NonNullable<Answered<'look'>['findings']>>
-  /** Called with what no service should be told. */
+  /** Called with errors that services must not see. */
   readonly onUnexpected: (error: unknown) => void
   /** Marks that this edge may leave with its hosts. */
   readonly retire: () => Promise<void>
-  /** Its certificate. Undefined where it does not listen for other machines. */
+  /** The certificate of the agent. Undefined if it does not listen for other machines. */
   readonly identity?: Pick<AgentIdentity, 'prepareKey' | 'install'> | undefined
-  /** Called at each moment of a change, for tests that end the process there. */
+  /** Called at each point of a change, for tests that end the process there. */
   readonly onCrashPoint?: (point: EdgePoint) => void
 }
 
-/** Owns one web server, and does for it what services ask. It trusts none of them: see Acceptance. */
+/** Owns one web server, and handles requests of services for it. It trusts no service: see Acceptance. */
 export function edgeAgent(parts: AgentParts): Agent {
   const { machine, targets, adopts, onUnexpected } = parts
   const { edge, clock } = machine
@@ -71,7 +71,7 @@ export function edgeAgent(parts: AgentParts): Agent {
     },
     handlers: {
       describe: async ({ prepared }) => {
-        // A client that hangs up does not stop it.
+        // A client that disconnects does not stop it.
         if (prepared) await preparation.done()
         return describe(machine, { version: parts.version, boot })
       },
@@ -88,7 +88,7 @@ export function edgeAgent(parts: AgentParts): Agent {
   }
 }
 
-/** An edge is prepared once in the life of the agent that owns it. Changes begin when that was tried. */
+/** An edge is prepared once in the life of its agent. Changes begin after the first attempt. */
 class Preparation {
   readonly #prepare: () => Promise<void>
   #done: Promise<void> | undefined
@@ -97,7 +97,7 @@ class Preparation {
     this.#prepare = prepare
   }
 
-  /** Tried again if it has failed. */
+  /** Tries again after a failure. */
   done(): Promise<void> {
     this.#done ??= this.#prepare().catch((error: unknown) => {
       this.#done = undefined
@@ -113,7 +113,7 @@ class Preparation {
 
 const NOTHING = {}
 
-/** What the service sends is checked against the authority that enrolled this agent. */
+/** Checks a certificate that the service sends against the authority that enrolled this agent. */
 function replacing(identity: AgentParts['identity']): Some<'prepare-key' | 'install-certificate'> {
   const ours = () => {
     if (identity) return identity
@@ -209,6 +209,6 @@ function mayWrite(folder: string): boolean {
   }
 }
 
-/** The fault as the wire has it. Undefined for one that nobody but the log is told. */
+/** The fault in its wire form. Undefined for an error that only the log may have. */
 export const wireFault = (error: unknown) =>
   error instanceof EdgeFault ? { kind: error.kind, sentence: error.message } : undefined

@@ -5,7 +5,7 @@ import type { WireChange, WireVerdict } from '../wire/verbs.ts'
 import type { Acceptance } from './acceptance.ts'
 
 const MOST_KNOWN = 20_000
-/** How long a question for a verdict waits for a change that is under way. */
+/** How long a request for a verdict waits for a change in progress. */
 const WAIT_MS = 10_000
 
 /** The lease of the run has ended: another instance may have taken the run over. */
@@ -19,8 +19,8 @@ interface ChangesParts {
 }
 
 /**
- * Carries out each change once, whatever happens to the connection over which it came. Whoever has lost an answer asks for the verdict.
- * A change that was asked for before it arrived is refused when it does, so nothing acts later that its sender has given up.
+ * Carries out each change once, even if the connection is lost. A sender that has lost the answer asks for the verdict. A change
+ * whose verdict was asked for before it arrived is refused, so a change that its sender gave up never takes effect.
  */
 export class Changes {
   readonly #parts: ChangesParts
@@ -42,7 +42,7 @@ export class Changes {
     return verdict
   }
 
-  /** Refuses the change if it is not entered yet. Resolves with what became of it. */
+  /** Refuses the change if it is not entered yet. Resolves with its verdict. */
   withdraw(id: string): Promise<WireVerdict> {
     if (this.#known.get(id)) this.#withdrawn.set(id, true)
     return this.verdictOf(id)
@@ -64,7 +64,7 @@ export class Changes {
     const { id, items, run, settles, floor, heldForMs } = change
     const { edge, acceptance, clock } = this.#parts
     const endsAt = clock.monotonic() + (heldForMs ?? Number.POSITIVE_INFINITY)
-    // The shape is that of its verb, and the acceptance looks at every value.
+    // Its verb defines the shape, and the acceptance checks every value.
     const asked = { items, run, settles, floor } as Change
     await acceptance.assertAcceptable(asked.items)
     const verdicts = await edge.change(asked, {

@@ -9,15 +9,15 @@ import { hostIn, InvalidMessage } from './message.ts'
 
 interface LookParts {
   readonly machine: AgentMachine
-  /** Whether edge.yaml lets hand-written sites be adopted. */
+  /** Whether edge.yaml allows adopting hand-written sites. */
   readonly adopts: boolean
-  /** What doctor finds on this machine. */
+  /** The findings of doctor on this machine. */
   readonly examine: () => Promise<NonNullable<Answered<'look'>['findings']>>
 }
 
 type Look = (asked: Asked<'look'>, signal: AbortSignal) => Promise<WireLook>
 
-/** Looks at what is asked for, all at the same time. */
+/** Answers all requested looks, concurrently. */
 export function looking({ machine, adopts, examine }: LookParts): Look {
   const { edge, view, reader, preflight } = machine
   const served = new ServedMaps(reader)
@@ -41,7 +41,7 @@ export function looking({ machine, adopts, examine }: LookParts): Look {
   }
 }
 
-/** Only of files that nginx reads: an agent tells nothing about others. */
+/** Only for files that nginx reads: an agent must reveal nothing about other files. */
 async function loadState({ reader, view, folder }: AgentMachine, paths: readonly string[]) {
   const { hosts, broken } = await reader.read()
   const read = new Set([...hosts.map(({ configPath }) => configPath), ...broken.map(({ path }) => path)])
@@ -53,7 +53,7 @@ async function loadState({ reader, view, folder }: AgentMachine, paths: readonly
 const isOwnPath = (folder: string, path: string): boolean =>
   [CURRENT, GENERATIONS].some((name) => path.startsWith(`${folder}/${name}/`)) && !path.includes('/../')
 
-/** The hand-written site of a host that services may take under management. Closed unless edge.yaml says otherwise. */
+/** The hand-written site of a host that services may adopt. Disabled unless edge.yaml allows it. */
 async function findSite(
   machine: AgentMachine,
   adopts: boolean,
@@ -78,7 +78,7 @@ async function findSite(
   }
 }
 
-/** What does not fit into a message is counted in its last finding. */
+/** The last finding has the number of findings that do not fit into a message. */
 function bounded(findings: readonly NamedFinding[]) {
   const left = findings.length - (MOST_FINDINGS - 1)
   const told = left > 1 ? findings.slice(0, MOST_FINDINGS - 1) : findings
@@ -88,10 +88,12 @@ function bounded(findings: readonly NamedFinding[]) {
   ]
 }
 
-/** How many former maps are kept, so that several services can ask for what has changed. */
+/** How many former maps are kept, so that several services can ask for changes. */
 const KEPT = 4
 
-/** Tells what nginx reads. Whoever knows a recent map gets the differences: thousands of hosts stay as they are. */
+/**
+ * Answers what nginx reads. A caller that knows a recent map gets only the differences: most of thousands of hosts are unchanged.
+ */
 class ServedMaps {
   readonly #reader: EdgeReader
   #kept: EdgeMap[] = []
@@ -111,14 +113,14 @@ class ServedMaps {
       whole: former === undefined,
       ...(former ? difference(former, map) : { hosts: map.hosts.map(plain), gone: [] }),
       broken: placesIn(broken),
-      // One is enough to refuse keys.
+      // One place is enough to refuse keys.
       debugLogs: debugLogs.slice(0, MOST_PLACES).map(({ path, line }) => ({ path, line })),
       patterns: [...patterns],
     }
   }
 }
 
-/** What does not fit into a message is counted in its last place. */
+/** The last place has the number of places that do not fit into a message. */
 function placesIn(broken: EdgeMap['broken']): WireServed['broken'] {
   const left = broken.length - (MOST_PLACES - 1)
   const some = left > 1 ? broken.slice(0, MOST_PLACES - 1) : broken
@@ -126,7 +128,7 @@ function placesIn(broken: EdgeMap['broken']): WireServed['broken'] {
   return [...some.map(({ path, line, sentence }) => ({ path, line, sentence })), ...(left > 1 ? [rest] : [])]
 }
 
-/** Hosts that stay as they are are the same objects. */
+/** Unchanged hosts are the same objects in both maps. */
 function difference(former: EdgeMap, map: EdgeMap): Pick<WireServed, 'hosts' | 'gone'> {
   if (former === map) return { hosts: [], gone: [] }
   return {

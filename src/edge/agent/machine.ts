@@ -4,7 +4,7 @@ import type { Edge, EdgePreflight, EdgeView } from '../contract.ts'
 import type { Entry } from '../record/entry.ts'
 import type { EdgeReader } from '../served.ts'
 
-/** What the web server does for a host, as if the host stood alone. To be shown. */
+/** The configuration of a host, independent of other hosts. For display. */
 interface EntryText {
   readonly path: string
   readonly line: number | null

@@ -7,12 +7,12 @@ import type { AgentIdentity } from '../authority/agent-identity.ts'
 import { serviceIn } from '../authority/authority.ts'
 import { closeServer, type ServerParts, secureAgentServer } from './server.ts'
 
-/** How soon a certificate that was installed is shown. */
+/** How often the listener checks for a newly installed certificate. */
 const LOOK_MS = 1_000
 
 /**
- * Listens for services on other machines as soon as the agent has a certificate, and shows a new one as soon as it is installed. Only
- * services are heard: the certificate of another agent is not enough.
+ * Listens for services on other machines when the agent has a certificate, and uses a new one when it is installed. Accepts only
+ * services: the certificate of another agent is not enough.
  */
 export class SecureListener {
   readonly #parts: Omit<ServerParts, 'refusalOf'>
@@ -39,7 +39,7 @@ export class SecureListener {
         if (error.message !== this.#told) onFault(error)
         this.#told = error.message
       })
-      // A look that was under way when it closed: another one would keep the process alive for ever.
+      // Stop if the listener closed during this check: another timer would keep the process alive for ever.
       if (!this.#isClosed) this.#timer = this.#parts.clock.after(LOOK_MS, look)
     }
     void look()

@@ -20,7 +20,7 @@ const MOST_HEADER_BYTES = 8 * 1024
 
 export interface ServerParts {
   readonly agent: Agent
-  /** Why the peer of a connection may not speak. Undefined if it may. */
+  /** Why the peer of a connection is refused. Undefined if it is accepted. */
   readonly refusalOf: (socket: Socket) => string | undefined
   readonly onRefused: (what: { readonly verb: string; readonly reason: string }) => void
   readonly onUnexpected: (error: unknown, verb: string) => void
@@ -43,7 +43,7 @@ export const agentServer = (parts: ServerParts): Server =>
 export const secureAgentServer = (parts: ServerParts, { ca, cert, key }: PemIdentity): SecureServer =>
   bounded(
     secureServer(
-      // Without tickets every connection shows its certificate anew: a former session says nothing about one that was revoked.
+      // Without tickets every connection shows its certificate anew: a resumed session could hide a revoked certificate.
       {
         ...limits,
         ...{ ca, cert, key, minVersion: 'TLSv1.3', requestCert: true, rejectUnauthorized: true },
@@ -57,13 +57,13 @@ export const secureAgentServer = (parts: ServerParts, { ca, cert, key }: PemIden
 function bounded<S extends Server | SecureServer>(server: S): S {
   server.maxConnections = MOST_CONNECTIONS
   server.on('clientError', (_, socket) => socket.destroy())
-  // Neither proxies nor upgrades are spoken here.
+  // The agent supports neither proxying nor upgrades.
   for (const event of ['upgrade', 'connect', 'checkContinue', 'checkExpectation'] as const)
     server.on(event, (request: IncomingMessage) => request.socket.destroy())
   return server
 }
 
-/** Messages under way are answered before it ends, at most for a while. */
+/** Answers requests in progress before it ends, within a time limit. */
 export async function closeServer(server: Server | SecureServer, clock: Clock): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   server.close(() => resolve())
@@ -125,7 +125,7 @@ async function answer(parts: ServerParts, bytes: Budget, request: IncomingMessag
     await (verb === 'change' ? change(parts, message, response) : reply(parts, verb, message, response))
   } catch (error) {
     if (error instanceof InvalidMessage) return refuse(400, error.message)
-    // The client has hung up.
+    // The client has disconnected.
     if (response.destroyed || request.socket.destroyed) return
     parts.onUnexpected(error, verb)
     refuse(500, 'The agent failed. Its log says why.')
@@ -177,7 +177,7 @@ async function reply(parts: ServerParts, verb: Exclude<Verb, 'change'>, message:
   response.end(JSON.stringify(body))
 }
 
-/** The moments of a change are told as they come. It goes on whether or not somebody still listens. */
+/** Streams the points of a change. The change continues even if the client disconnects. */
 async function change({ agent }: ServerParts, message: unknown, response: ServerResponse) {
   response.writeHead(200, { 'content-type': 'application/x-ndjson' })
   const say = (line: WireChangeLine) => void response.write(`${JSON.stringify(line)}\n`)

@@ -9,8 +9,9 @@ export interface SocketSetting {
 }
 
 /**
- * Listens on a unix socket that only the user of the agent and one group may connect to. Node cannot ask who connects, so the mode of
- * the socket decides: Linux needs the right to write it. Nobody else may replace it, because nobody else may write its folder.
+ * Listens on a unix socket to which only the user of the agent and one group may connect. Node cannot identify the peer, so the
+ * mode of the socket decides: Linux requires write permission. No other user may replace the socket, because no other user may
+ * write to its folder.
  */
 export async function listenOnSocket(server: Server, { path, group }: SocketSetting): Promise<void> {
   const gid = group === undefined ? undefined : groupId(group)
@@ -49,7 +50,7 @@ function assertPrivate(folder: string): void {
   )
 }
 
-/** What an agent that was killed has left. The lock on the edge's folder says that no other agent lives. */
+/** Removes the socket of a killed agent. The lock on the edge's folder proves that no other agent runs. */
 function removeLeft(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (!found) return

@@ -12,7 +12,7 @@ const WILDCARDS = ['*', '0.0.0.0', '::']
 
 type Visit = (asked: Asked<'visit'>, signal: AbortSignal) => Promise<WireVisitAnswer[]>
 
-/** Visits the edge's own web server, and no other. */
+/** Visits only the edge's own web server. */
 export function visiting(machine: AgentMachine): Visit {
   const { edge, view, clock } = machine
   const visitors = new Map<number, EdgeVisitor>()

@@ -12,7 +12,7 @@ const [KEY, CERTIFICATE, AUTHORITY, NEXT_KEY, EDITION] = [
   'edition',
 ]
 
-/** The certificate and the key of an agent, in a folder that nobody else may enter. */
+/** The certificate and the key of an agent, in a folder that no other user may enter. */
 export class AgentIdentity {
   readonly #folder: string
   readonly #server: string
@@ -26,7 +26,7 @@ export class AgentIdentity {
       throw new Error(`The state folder ${folder} is open to other users than its owner. Run: chmod 0700 ${folder}`)
   }
 
-  /** Undefined before the agent has joined. Throws for a key that others may read, or that is not that of the certificate. */
+  /** Undefined before the agent has joined. Throws if other users may read the key, or if it does not belong to the certificate. */
   read(): PemIdentity | undefined {
     const [key, cert, ca] = [KEY, CERTIFICATE, AUTHORITY].map((name) => this.#text(name))
     if (key === undefined || cert === undefined || ca === undefined) return undefined
@@ -57,7 +57,10 @@ export class AgentIdentity {
     return createPublicKey(key).export({ type: 'spki', format: 'pem' }).toString()
   }
 
-  /** Throws for a certificate that is not for the prepared key, this server and the authority. `ca`: that of a first certificate. */
+  /**
+   * Throws for a certificate that is not for the prepared key, this server and the authority. `ca`: the authority of a first
+   * certificate.
+   */
   async install(certificate: string, ca = this.#text(AUTHORITY)): Promise<void> {
     const key = this.#text(NEXT_KEY)
     if (key === undefined || ca === undefined) throw new Error('No key was prepared for a certificate.')
@@ -66,13 +69,13 @@ export class AgentIdentity {
     const isIssued = x509.checkIssued(authority) && x509.verify(authority.publicKey)
     if (!isIssued || !isOfEdge(certificate, this.#server) || !x509.checkPrivateKey(createPrivateKey(key)))
       throw new Error(`The certificate is not one of edge ${this.#server} for the key that was prepared.`)
-    // The certificate comes last: with the former one the agent goes on as it was.
+    // Write the certificate last: until then the agent continues with the former one.
     await replaceFile(this.#path(AUTHORITY), ca, 0o600)
     await replaceFile(this.#path(KEY), key, 0o600)
     await replaceFile(this.#path(CERTIFICATE), certificate, 0o600)
   }
 
-  /** The highest edition of a service's certificate that was seen. Lower ones were revoked. */
+  /** The highest seen edition of a service's certificate. Lower editions were revoked. */
   get edition(): number {
     return Number(this.#text(EDITION) ?? 0)
   }

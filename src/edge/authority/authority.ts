@@ -4,14 +4,14 @@ import { issueCertificate } from './certificate.ts'
 const DAY_MS = 86_400_000
 const AUTHORITY_LIFE_MS = 20 * 365 * DAY_MS
 const EDGE_LIFE_MS = 90 * DAY_MS
-/** A service issues itself a new one long before. */
+/** A service issues itself a new certificate long before this time. */
 const SERVICE_LIFE_MS = 2 * DAY_MS
 
 const NAME = 'Drawbridge edge authority'
 const EDGE_NAME = /^([a-z0-9-]{1,32})\.edge\.drawbridge\.internal$/
 const SERVICE_NAME = /^e(\d{1,9})\.([a-z0-9-]{1,63})\.service\.drawbridge\.internal$/
 
-/** What the names of certificates say. They are no DNS names: nobody looks them up. */
+/** The names in certificates. They are not DNS names. */
 export const edgeName = (server: string): string => `${server.toLowerCase()}.edge.drawbridge.internal`
 const serviceName = (instance: string, edition: number): string =>
   `e${edition}.${instance
@@ -26,7 +26,7 @@ export interface PemIdentity {
   readonly key: string
 }
 
-/** The authority as it is kept, in PEM. */
+/** The stored form of the authority, in PEM. */
 export interface AuthorityPem {
   readonly key: string
   readonly certificate: string
@@ -51,7 +51,7 @@ export class Authority {
     this.#signer = { name: NAME, key: createPrivateKey(key) }
   }
 
-  /** For the key of an agent. Throws for a key that is not on P-256. */
+  /** Issues a certificate for the key of an agent. Throws for a key that is not on P-256. */
   issueEdge(server: string, publicKeyPem: string, now: number): string {
     const publicKey = createPublicKey(publicKeyPem)
     if (publicKey.asymmetricKeyDetails?.namedCurve !== 'prime256v1') throw new Error('The key of an agent is on P-256.')
@@ -61,12 +61,12 @@ export class Authority {
     )
   }
 
-  /** `edition`: agents refuse certificates of lower editions than they have seen. */
+  /** `edition`: agents refuse certificates of a lower edition than they have seen. */
   issueService(instance: string, edition: number, now: number): PemIdentity {
     return this.#issue(serviceName(instance, edition), 'client', now, SERVICE_LIFE_MS)
   }
 
-  /** For the time of one enrolment. */
+  /** Issues a certificate for the time of one enrolment. */
   issueEnrolment(now: number, lifeMs: number): PemIdentity {
     return this.#issue(ENROLMENT_NAME, 'server', now, lifeMs)
   }
@@ -86,7 +86,7 @@ export function newKey(): { readonly key: string; readonly publicKey: string } {
   }
 }
 
-/** What people compare. Throws for a text that is not a key. */
+/** The fingerprint that people compare. Throws for a text that is not a key. */
 export function keyFingerprint(publicKeyPem: string): string {
   const key = createPublicKey(publicKeyPem).export({ type: 'spki', format: 'der' })
   return `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`
@@ -104,7 +104,7 @@ export function serviceIn(subjectAltName: string | undefined): { edition: number
   return edition === undefined || instance === undefined ? undefined : { edition: Number(edition), instance }
 }
 
-/** Past this part of its life a certificate is replaced. */
+/** A certificate is replaced after this part of its life. */
 const REPLACE_AFTER = 1 / 3
 
 export function isDueForReplacement(pem: string, now: number): boolean {

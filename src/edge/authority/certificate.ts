@@ -8,14 +8,14 @@ const [ALTERNATIVE_NAME, SUBJECT_KEY, AUTHORITY_KEY] = ['551d11', '551d0e', '551
 const USES = { server: '2b06010505070301', client: '2b06010505070302' }
 const [VERSION, EXTENSIONS, DNS_NAME, KEY_IDENTIFIER] = [0xa0, 0xa3, 0x82, 0x80]
 
-/** Clocks differ: a certificate is valid from a while ago on. */
+/** Certificates are backdated, because clocks differ. */
 const BACKDATED_MS = 3_600_000
 
 export interface CertificateWish {
   readonly name: string
   /** P-256, in SPKI form. */
   readonly publicKey: KeyObject
-  /** What the certificate may be shown as. Undefined: it may sign certificates and nothing else. */
+  /** The use of the certificate. Undefined: it may only sign certificates. */
   readonly use: 'server' | 'client' | undefined
   readonly from: number
   readonly lifeMs: number
@@ -28,8 +28,8 @@ export interface Signer {
 }
 
 /**
- * An X.509 certificate in PEM (RFC 5280). node:crypto reads certificates and makes none; what an authority of two kinds of
- * certificates needs is this page, and starting another program would need one on every machine.
+ * An X.509 certificate in PEM (RFC 5280). node:crypto reads certificates but does not create them. This page covers the two kinds
+ * of certificates that the authority needs. Another program would have to be installed on every machine.
  */
 export function issueCertificate(wish: CertificateWish, signer: Signer): string {
   const algorithm = der(TAG.sequence, objectId(ECDSA_WITH_SHA256))

@@ -13,7 +13,7 @@ const MOST_TRIES = 5
 const MOST_BYTES = 16 * 1024
 const CONNECT_MS = 20_000
 
-/** What the one-time code says: where to fetch the certificate, how to know that place, and the secret. */
+/** The content of the one-time code: where to fetch the certificate, how to identify that place, and the secret. */
 interface Code {
   readonly server: string
   readonly address: string
@@ -71,9 +71,9 @@ interface EnrolmentParts {
 }
 
 /**
- * Waits for one agent to fetch its certificate. The code is in no file: it is worth something only while this waits, and once. The agent
- * knows this place by the certificate whose hash is in the code, so nobody between them learns or changes anything. Whoever has seen
- * the code could come first with another key: nothing is enrolled before the key is confirmed.
+ * Waits for one agent to fetch its certificate. The code is stored in no file, and is valid once, only while this waits. The agent
+ * identifies this place by the certificate whose hash is in the code, so a machine in between can neither read nor change anything.
+ * A person who has seen the code could come first with another key: nothing is enrolled before the key is confirmed.
  */
 export async function openEnrolment(
   trust: EdgeTrust,
@@ -88,7 +88,7 @@ export async function openEnrolment(
       void answer.writeHead(status, { connection: 'close' }).end(then)
     const wish = await wishOf(asked, server)
     if (!wish) return refuse(400)
-    // Nothing waits between here and the use of the secret: of two that come at once only one goes on.
+    // No await between here and the use of the secret: of two concurrent requests only one continues.
     if (!secret.use(wish.secret))
       return refuse(WRONG_CODE, secret.isGuessed ? () => reject(new Error(TOO_MANY_GUESSES)) : undefined)
     try {
@@ -119,7 +119,7 @@ export async function openEnrolment(
     secret: secret.text,
   })
   const ended = joined.finally(close)
-  // Whoever waits for it handles the rejection.
+  // The caller that awaits it handles the rejection.
   ended.catch(() => undefined)
   return { code, expiresAt: clock.now() + LIFE_MS, joined: ended, close }
 }
@@ -140,7 +140,7 @@ class OneTimeSecret {
     return this.#guesses >= MOST_TRIES
   }
 
-  /** True for the first who has it. */
+  /** True for the first caller with the right secret. */
   use(given: string): boolean {
     const isRight = isSame(given, this.text)
     if (!isRight) this.#guesses += 1
@@ -150,7 +150,7 @@ class OneTimeSecret {
   }
 }
 
-/** Undefined if it has not the form of a request of this server's agent. */
+/** Undefined if it is not a request of this server's agent. */
 async function wishOf(asked: AsyncIterable<Buffer>, server: string) {
   try {
     const wish: unknown = JSON.parse(await bodyOf(asked))
@@ -180,7 +180,7 @@ export async function joinWith(
     method: 'POST',
     path: '/join',
     headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
-    // The certificate is known by its hash, before anything is sent.
+    // The hash identifies the certificate, before anything is sent.
     rejectUnauthorized: false,
     agent: false,
     minVersion: 'TLSv1.3',

@@ -9,18 +9,18 @@ import {
   type PemIdentity,
 } from './authority.ts'
 
-/** Where the authority and what it has enrolled are kept, sealed and shared by all instances. */
+/** The storage of the authority and of the enrolled agents, sealed and shared by all instances. */
 export interface SecretShelf {
   read(name: string): Promise<string | undefined>
-  /** Puts what `next` makes of what is stored. Nobody changes it in between. What `next` throws leaves it as it is. */
+  /** Replaces the stored text by the result of `next`, atomically. If `next` throws, the stored text stays. */
   change(name: string, next: (stored: string | undefined) => string): Promise<void>
-  /** The text that is stored by then: `text`, unless somebody else was faster. */
+  /** Resolves with the stored text: `text`, unless another instance was faster. */
   putOnce(name: string, text: string): Promise<string>
 }
 
-/** What this service shows to the agent of a server, and which certificates of that agent it accepts. */
+/** The certificate that this service shows to the agent of a server, and the certificates of that agent that it accepts. */
 export interface ServiceIdentity extends PemIdentity {
-  /** Another text whenever something of it has changed. */
+  /** Changes whenever any part changes. */
   readonly version: string
   /** Throws if a certificate that the agent shows is not one that was enrolled. */
   assertEnrolled(certificate: X509Certificate): void
@@ -40,7 +40,7 @@ interface TrustParts {
   readonly now: () => number
 }
 
-/** Which agents are enrolled. An edge that is not the one enrolled under its server is refused. */
+/** The enrolled agents. Refuses an edge that is not the enrolled one of its server. */
 export class EdgeTrust {
   readonly #parts: TrustParts
   #authority: Promise<Authority> | undefined
@@ -50,7 +50,7 @@ export class EdgeTrust {
     this.#parts = parts
   }
 
-  /** Made with the first use, by whichever instance is first. */
+  /** Created on first use, by the first instance. */
   authority(): Promise<Authority> {
     this.#authority ??= this.#readAuthority().catch((error: unknown) => {
       this.#authority = undefined
@@ -73,7 +73,7 @@ export class EdgeTrust {
     }
   }
 
-  /** The certificate of a new agent of the server. That of a former one is not accepted any more. */
+  /** Issues the certificate of a new agent of the server. The certificate of a former agent is no longer accepted. */
   async enroll(server: string, publicKey: string): Promise<{ readonly certificate: string; readonly ca: string }> {
     const issued = await this.#issue(server, publicKey)
     const { fingerprint256 } = new X509Certificate(issued.certificate)
@@ -82,8 +82,9 @@ export class EdgeTrust {
   }
 
   /**
-   * A new certificate for the agent that showed the certificate `former`, by its fingerprint. The former one is accepted until the
-   * next one is issued. Rejects if it is not accepted any more: what was revoked does not come back by a replacement under way.
+   * Issues a new certificate for the agent that showed the certificate `former`, by its fingerprint. The former certificate is
+   * accepted until the next one is issued. Rejects if it is no longer accepted: a replacement in progress must not restore a
+   * revoked agent.
    */
   async replace(
     server: string,

@@ -13,7 +13,7 @@ const CLOSED = { additionalProperties: false }
 const Target = Type.Object(
   {
     scheme: Type.Unsafe<'http' | 'https'>({ type: 'string', enum: ['http', 'https'] }),
-    /** The id of the server in the registry of the service. Undefined where an earlier version did not tell it. */
+    /** The id of the server in the registry of the service. Undefined in records of earlier versions. */
     server: Type.Optional(Type.String({ maxLength: 32 })),
     address: Type.String({ maxLength: 45 }),
     port: Type.Integer({ minimum: 1, maximum: 65_535 }),
@@ -30,13 +30,13 @@ export const CertificateId = Hex32
 const EXPOSURE_ID_GRAMMAR = '^(?:exposure|plan)_[0-9a-z]{26,64}$'
 
 /**
- * What an edge does for one host: all that a run sends and all that an edge keeps. No member holds a path, a file name or text of the
- * language of a proxy. The same on the wire, on disk and in receipts.
+ * The record of one host: everything that a run sends and an edge keeps. No member holds a path, a file name or text of a proxy's
+ * language. The same on the wire, on disk and in receipts.
  */
 export const EntryShape = Type.Object(
   {
     host: Type.String({ maxLength: 253 }),
-    /** The random id in the owner mark. Undefined where an earlier version did not tell it. */
+    /** The random id in the owner mark. Undefined in records of earlier versions. */
     exposure: Type.Optional(Type.String({ pattern: EXPOSURE_ID_GRAMMAR })),
     plan: Type.String({ maxLength: 69 }),
     /** The first one serves. The others take over in this order when it fails. */
@@ -44,9 +44,9 @@ export const EntryShape = Type.Object(
     /** Null: the host is served without TLS. */
     certificate: Type.Union([CertificateId, Type.Null()]),
     options: Type.Optional(Type.Unsafe<EntryOptions>({ type: 'object' })),
-    /** Question and answer by which only this entry proves itself. Secret. */
+    /** Question and answer by which only this entry proves its identity. Secret. */
     proof: Type.Object({ question: Hex32, answer: Hex32 }, CLOSED),
-    /** What follows is for whoever rebuilds a store: it changes nothing that is served. */
+    /** The following members are for rebuilding a store. They do not affect what is served. */
     health: Type.Optional(Type.String({ pattern: '^/[\\x21-\\x7e]{0,2047}$' })),
     owner: Type.Optional(Type.String({ maxLength: LONGEST_OWNER })),
     note: Type.Optional(Type.String({ maxLength: LONGEST_NOTE })),
@@ -61,7 +61,7 @@ export type Entry = Readonly<Omit<Mutable, 'targets' | 'proof'>> & {
   readonly proof: Readonly<Mutable['proof']>
 }
 
-/** A file name has at most 255 bytes, an ending included. */
+/** A file name has at most 255 bytes, including its extension. */
 const LONGEST_HOST = 250
 
 export const isHost = (host: string): boolean => parseName(host) === host && host.length <= LONGEST_HOST
@@ -90,7 +90,7 @@ const isCanonical = ({ address, port }: EntryTarget): boolean => {
   return parsed !== undefined && parsed.address === address && formatEndpoint(parsed) === endpoint
 }
 
-/** The entry with its members in one order, so that equal entries have equal text. Throws for one that `entryFault` refuses. */
+/** The entry with its members in one order, so that equal entries have equal text. Throws if `entryFault` refuses it. */
 export function canonicalEntry(given: unknown): Entry {
   const fault = entryFault(given)
   if (fault !== undefined) throw new Error(`${fault}.`)
@@ -121,14 +121,14 @@ export const targetUrl = ({ scheme, address, port }: EntryTarget): string =>
 /** Whether both are the same record. */
 export const areEqual = (one: Entry, other: Entry): boolean => one === other || textOf(one) === textOf(other)
 
-/** Whether both are served alike: what only a rebuild needs is left out. */
+/** Whether both are served alike. Ignores members that only a rebuild needs. */
 export const areServedAlike = (one: Entry, other: Entry): boolean => textOf(served(one)) === textOf(served(other))
 
 const served = ({ exposure: _, health: _h, owner: _o, note: _n, ...rest }: Entry): Entry => rest
 
 const textOf = (entry: Entry): string => JSON.stringify(canonicalEntry(entry))
 
-/** An opaque tag of a record and of the text that stands for it. */
+/** An opaque tag of a record and its text. */
 export const revisionOf = (entry: Entry | undefined, text: string): string =>
   createHash('sha256')
     .update(`${entry ? textOf(entry) : ''}\n${text}`)

@@ -18,7 +18,7 @@ export interface EntryProof {
   readonly answer: string
 }
 
-/** A plan that was rebuilt from an edge has no secret, but the values themselves. Throws for anything else. */
+/** A plan that was rebuilt from an edge has the values instead of a secret. Throws for anything else. */
 export function entryProof(secret: string, host: string): EntryProof {
   const [, question, answer] = KNOWN_VALUES.exec(secret) ?? []
   if (question !== undefined && answer !== undefined) return { question, answer }
@@ -40,7 +40,7 @@ export const proofOf = ({ question, answer }: EntryProof): string => `${question
 
 export const isProof = (text: string): boolean => KNOWN_VALUES.test(text) || /^[0-9a-f]{64}$/.test(text)
 
-/** A run renders its entry and asks for its host several times. */
+/** A cache: a run renders its entry and asks for its host several times. */
 const recent = new LruCache<string, EntryProof>(1_000)
 
 /** Which server block sent the response with this ANSWER header; undefined for a request without a proof. */

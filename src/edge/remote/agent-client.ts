@@ -43,7 +43,7 @@ const mostAnswered = (change: Asked<'change'>): number =>
 /** No reply; the request may have been processed. */
 export class NoAnswer extends EdgeFault {}
 
-/** What a kind of fault means, for an edge. The words of the agent are only quoted: it may not be what it says it is. */
+/** The meaning of each kind of fault, for an edge. The agent's own words are only quoted: the agent may be compromised. */
 const MEANINGS: Readonly<Record<EdgeFault['kind'], string>> = {
   config_broken: 'its nginx configuration is broken. Repair it and run "nginx -t" there',
   change_invalid: 'it does not accept the change. Nothing was changed',
@@ -58,7 +58,7 @@ const MEANINGS: Readonly<Record<EdgeFault['kind'], string>> = {
   away: 'its agent does not answer',
 }
 
-/** Our sentence for a fault that an agent tells. */
+/** Our sentence for a fault that an agent reports. */
 export const agentFault = (
   server: string,
   { kind, sentence }: { readonly kind: EdgeFault['kind']; readonly sentence: string },
@@ -69,7 +69,7 @@ interface Limits {
   readonly limitMs: number
 }
 
-/** Speaks with one agent. It believes nothing that is not in the form of its verb. */
+/** Calls one agent. Rejects every answer that does not have the form of its verb. */
 export class AgentClient {
   readonly server: string
   readonly clock: Clock
@@ -92,12 +92,12 @@ export class AgentClient {
     this.#line = 'socket' in at ? undefined : new LineWatch(at, () => this.reconnect(), parts.clock)
   }
 
-  /** What the agent told of itself at the last connection. Undefined before the first. */
+  /** The agent's description at the last connection. Undefined before the first. */
   get last(): WireDescription | undefined {
     return this.#last
   }
 
-  /** Asked once for each start of the agent. Rejects if it is not the agent of this server, or of another protocol. */
+  /** Called once for each start of the agent. Rejects if it is the agent of another server, or has another protocol. */
   async describe(): Promise<WireDescription> {
     this.#described ??= this.#describe().catch((error: unknown) => {
       this.#described = undefined
@@ -107,8 +107,8 @@ export class AgentClient {
   }
 
   /**
-   * Rejects with the EdgeFault that the agent has told, with `away` if it cannot be reached, and with `unavailable` if it does not speak
-   * as it should. With the reason of `signal` when that aborts.
+   * Rejects with the EdgeFault that the agent reports, with `away` if it cannot be reached, with `unavailable` if its answer is
+   * invalid, and with the reason of `signal` when that aborts.
    */
   async call<V extends Exclude<Verb, 'change'>>(
     verb: V,
@@ -119,7 +119,7 @@ export class AgentClient {
     await this.describe()
     return this.#call(verb, asked, signal, limitMs).catch(async (error: unknown) => {
       if (!(error instanceof NoAnswer)) throw error
-      // An agent that was started again has closed the connections that are kept here. Every message may be repeated.
+      // A restarted agent has closed the connections that are kept here. Every message may be repeated.
       await this.describe()
       return this.#call(verb, asked, signal, limitMs)
     })
@@ -279,7 +279,7 @@ export class AgentClient {
       const value: unknown = JSON.parse(text)
       if (typeof value === 'object' && value !== null) return value
     } catch {
-      // Told below.
+      // Reported below.
     }
     throw this.#foreign('gave an answer that is not JSON')
   }

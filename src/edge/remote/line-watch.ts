@@ -5,8 +5,8 @@ import type { Clock, Timer } from '../../primitives/clock.ts'
 const PROBE_MS = 2_000
 
 /**
- * Notices that a machine is gone while an answer of it is awaited. A connection itself would only say so after many minutes, and a
- * connection whose packets were lost for a while is slow to go on when the machine is back.
+ * Detects a lost machine while a request waits for its answer. The connection itself would report the loss only after many minutes,
+ * and would recover slowly when the machine is back.
  */
 export class LineWatch {
   readonly #at: Endpoint

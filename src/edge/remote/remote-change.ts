@@ -6,17 +6,17 @@ import { type Change, type ChangeOptions, EdgeFault, type HostVerdict } from '..
 import type { WireChange, WireVerdict } from '../wire/verbs.ts'
 import { type AgentClient, agentFault, NoAnswer } from './agent-client.ts'
 
-/** How often a change is sent again because its lease had ended before it was entered, and was renewed since. */
+/** How often a change is sent again after its lease had ended before it was entered, and was renewed. */
 const SENDINGS = 6
-/** How long an agent that does not answer is asked what became of a change. */
+/** How long to ask a silent agent for the verdict of a change. */
 const PATIENCE_MS = 20_000
 const PAUSE_MS = 100
-/** What a message needs to arrive: the lease must not end on its way. */
+/** The time for a message to arrive: the lease must not end on its way. */
 const MARGIN_MS = 50
 
 /**
- * Makes a change through an agent. A change whose answer did not come is never guessed: the agent is asked for its verdict, and a
- * change that it never got is refused there from then on.
+ * Makes a change through an agent. No reply: ask for the verdict by id, never guess. From then on, the agent refuses a change that
+ * it has not received.
  */
 export async function changeThrough(
   client: AgentClient,
@@ -28,13 +28,13 @@ export async function changeThrough(
     signal?.throwIfAborted()
     const id = randomBytes(16).toString('hex')
     const verdict = await untilAborted(sendOnce(client, change, options, id), signal).catch(async (error: unknown) => {
-      // Whoever undoes the run must see what stands in the end.
+      // The undo of the run must see the final state.
       if (signal?.aborted) await withdraw(client, id)
       throw error
     })
     if (verdict.state === 'done') return verdictsIn(client, change, verdict)
     if (verdict.state === 'refused') throw agentFault(client.server, verdict.fault)
-    // A lease that has ended throws here. One that was renewed while the change waited does not.
+    // Throws if the lease has ended and was not renewed while the change waited.
     await options.ensureHeld?.()
     options.assertHeld?.()
     if (sent >= SENDINGS)
@@ -42,7 +42,7 @@ export async function changeThrough(
   }
 }
 
-/** An answer about other hosts than were asked for is none. */
+/** Rejects an answer about other hosts than the requested ones. */
 function verdictsIn(
   { server }: AgentClient,
   { items }: Change,
@@ -99,7 +99,10 @@ export const wireFence = ({ host, epoch, number, store }: HostFence) => ({
   ...(store !== undefined && { store }),
 })
 
-/** Resolves when the change is entered, or cannot be any more; also where the agent does not answer: its lease ends it there. */
+/**
+ * Resolves when the change is entered, or can no longer be entered. Also resolves if the agent does not answer: the lease ends the
+ * change there.
+ */
 const withdraw = (client: AgentClient, id: string): Promise<unknown> =>
   client.change({ id, withdraw: true }, () => undefined).catch(() => undefined)
 

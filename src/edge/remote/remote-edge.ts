@@ -42,8 +42,8 @@ export function remoteEdge(client: AgentClient): Edge {
 }
 
 /**
- * Rejects a list with what is no host or no record, and one of other hosts than were asked for. What it tells of files and edits is
- * shown to people and models, so text that is more than a path or a value is quoted.
+ * Rejects a list with an invalid host or record, and a list of other hosts than the requested ones. People and models see its text
+ * about files and edits, so text that is more than a path or a value is quoted.
  */
 export function listIn(
   { server }: AgentClient,

@@ -16,7 +16,10 @@ import type { AgentClient } from './agent-client.ts'
 import { ANSWERS, HANDSHAKES, isAway, listIn, questionOf } from './remote-edge.ts'
 import { toldAnswer, toldHandshake } from './told-certificate.ts'
 
-/** Where the edge is, as the configuration of the service says. An agent may name any address: the service goes to this one alone. */
+/**
+ * The address of the edge in the configuration of the service. An agent may name any address: the service connects only to this
+ * one.
+ */
 export interface EdgeAddress {
   readonly address: string
   readonly ports: { readonly http: number; readonly https: number }
@@ -24,7 +27,7 @@ export interface EdgeAddress {
 
 const SLICE_MS = 4
 
-/** The read-only view of an edge through its agent. While the agent is away, hosts are visited directly, as visitors do. */
+/** The read-only view of an edge through its agent. While the agent is away, hosts are visited directly. */
 export function remoteView(client: AgentClient, known: EdgeAddress): EdgeView {
   return {
     ...known,
@@ -75,7 +78,7 @@ export const remoteSites =
     return { ...answer, changed: changed.map(told), lost: lost.map(told), refused: refused.map(told) }
   }
 
-/** The words of an agent are quoted: it may not be what it says it is. */
+/** Quotes the words of an agent: the agent may be compromised. */
 const told = ({ directive, sentence }: NamedFinding): NamedFinding => ({
   directive: escapeText(directive),
   sentence: quoteText(sentence),
@@ -86,8 +89,8 @@ export const remotePreflight = (client: AgentClient): EdgePreflight => ({
 })
 
 /**
- * What an edge serves, through its agent: only what has changed is transferred. While the agent is away, it is what was served last:
- * nginx goes on serving it.
+ * What an edge serves, through its agent: only changes are transferred. While the agent is away, the last known state is used:
+ * nginx continues to serve it.
  */
 export function remoteReader(client: AgentClient): EdgeReader<ServedMap> {
   let latest: ServedMap = { ...NOWHERE }

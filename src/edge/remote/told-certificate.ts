@@ -2,7 +2,10 @@ import { isCertificateName } from '../../model/dns-name.ts'
 import type { EdgeAnswer, Handshake } from '../contract.ts'
 import { plainIssuer } from '../visit/ask.ts'
 
-/** What an agent tells of a certificate reaches people and models: names only by grammar, and no issuer that is more than a name. */
+/**
+ * People and models see what an agent reports about a certificate: keep only names that match the grammar, and an issuer that is
+ * only a name.
+ */
 export function toldHandshake(shown: Handshake): Handshake {
   return shown.kind === 'certificate' ? { ...shown, names: shown.names.filter(isCertificateName) } : shown
 }

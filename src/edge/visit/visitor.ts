@@ -163,7 +163,7 @@ class IdleConnections {
       return
     }
     this.#waiting.set(key, waiting)
-    // It would keep a process that has done its work until nginx closes it.
+    // An idle connection must not keep the process alive.
     waiting.push(socket.unref())
     // An idle connection that receives data or is closed is not used again.
     socket.on('data', () => socket.destroy())

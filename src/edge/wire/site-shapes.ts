@@ -11,7 +11,7 @@ import {
 } from '../../model/options/grammar.ts'
 import { Address, closed, Host, Line, list, oneOf, Port, Sentence, SystemPath, text } from './shapes.ts'
 
-/** What is told of a site at most. */
+/** The maximum number of reported findings of a site. */
 export const MOST_FINDINGS = 1_000
 export const LONGEST_DIRECTIVE = 100
 
@@ -54,7 +54,7 @@ const SiteOptions = closed({
   backendTls: Type.Optional(closed({ authority: Id, name: Type.Optional(Host) })),
 })
 
-/** Directives by name. Their places and arguments are not told. */
+/** Directives by name. Must not contain their places or arguments. */
 const Findings = list(closed({ directive: text(LONGEST_DIRECTIVE), sentence: Sentence }), MOST_FINDINGS)
 
 /** `targets`: the deployment targets of the service. A backend elsewhere is none. */
@@ -62,7 +62,7 @@ export const SiteQuestion = closed({
   host: Host,
   targets: list(closed({ server: ServerId, address: Address }), MOST_FINDINGS),
 })
-/** `off`: there is a site, and edge.yaml does not let it be adopted. */
+/** `off`: there is a site, but edge.yaml does not allow adopting it. */
 export const SiteAnswer = Type.Union([
   closed({ kind: oneOf(['none', 'off']) }),
   closed({

@@ -35,7 +35,7 @@ const id = Type.String({ maxLength: 200 })
 const nothing = closed({})
 const RESOLUTION = Type.Enum(['undo', 'accept', 'repair', 'remove'])
 
-/** `seen` stands for what a person has confirmed. If it is not so any more, nothing is done. */
+/** `seen`: the state that a person has confirmed. If it has changed, nothing is done. */
 const OPERATIONS = {
   listBackups: operation(nothing, async (_, { shelf }) => (await shelf.list()).map(shownBackup)),
   previewRestore: operation(closed({ runId: id }), async ({ runId }, parts) => {

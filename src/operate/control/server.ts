@@ -58,7 +58,7 @@ export async function listenForCommands(stateDir: string, parts: ControlParts): 
     close()
     throw error
   }
-  // The socket alone keeps no process alive.
+  // The socket must not keep the process alive.
   server.unref()
   return {
     close() {
@@ -69,7 +69,7 @@ export async function listenForCommands(stateDir: string, parts: ControlParts): 
   }
 }
 
-/** A link or a file of somebody else is neither followed nor removed. */
+/** Neither follows nor removes a link or a file of another user. */
 function removeLeft(path: string, name: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (!found) return
@@ -126,7 +126,7 @@ function serveOne(socket: Socket, parts: ControlParts): void {
   socket.on('close', () => late.cancel())
 }
 
-/** Sends the last answer. A caller that does not read it is not waited for. */
+/** Sends the last answer. Does not wait for a caller that does not read it. */
 function end(socket: Socket, answer: ControlAnswer, clock: Clock): void {
   socket.on('error', () => socket.destroy())
   const late = clock.after(IDLE_MS, () => socket.destroy(), { ref: false })
@@ -136,7 +136,7 @@ function end(socket: Socket, answer: ControlAnswer, clock: Clock): void {
 
 const lineOf = (answer: ControlAnswer): string => `${JSON.stringify(answer)}\n`
 
-/** A caller that has gone away changes nothing: the duties are run. */
+/** Runs the duties even if the caller has disconnected. */
 async function answer(ask: Ask, socket: Socket, parts: ControlParts): Promise<void> {
   const { log, clock } = parts
   const send = (line: ControlAnswer) => socket.writable && socket.write(lineOf(line))

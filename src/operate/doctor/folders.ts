@@ -78,8 +78,8 @@ export interface ExaminedStore {
 }
 
 /**
- * Whether a URL of PostgreSQL leads to another machine whose certificate is not checked. Somebody on the way could read the password and
- * everything in the store.
+ * Whether a URL of PostgreSQL leads to another machine whose certificate is not checked. A machine in between could read the
+ * password and everything in the store.
  */
 export function isUnverifiedRemote(url: string): boolean {
   const { hostname, searchParams } = new URL(url)
@@ -93,7 +93,7 @@ export function isUnverifiedRemote(url: string): boolean {
   return !isHere && searchParams.get('sslmode') !== 'verify-full'
 }
 
-/** Whether there is a store. The first start creates that of SQLite. */
+/** Whether the store exists. The first start creates the SQLite store. */
 export const isThere = ({ file }: Pick<ExaminedStore, 'file'>): boolean => file === undefined || existsSync(file)
 
 export async function examineStore(store: ExaminedStore): Promise<Finding[]> {

@@ -102,7 +102,7 @@ async function examineKey(
   }
 }
 
-/** Always the same one, so that the next examination removes what a kill has left. */
+/** Always the same record, so that the next check removes it after a crash. */
 const testRecord = (zone: string): ZoneRecord => ({
   name: `_drawbridge-doctor.${zone}`,
   type: 'TXT',

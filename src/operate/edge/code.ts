@@ -5,7 +5,7 @@ import { privateLine } from '../private-line.ts'
 
 const LONGEST = 4_096
 
-/** The code of an enrolment. It is never an argument: every user of the machine can read those. */
+/** The code of an enrolment. It must never be an argument: every user of the machine can read arguments. */
 export async function codeFrom(file: string | undefined, clock: Clock): Promise<string> {
   const code = file === undefined ? await fromStandardInput() : await privateLine(file, 'code file', clock)
   if (code.trim() !== '') return code.trim()

@@ -36,7 +36,7 @@ export interface EdgeMachine {
   join(config: EdgeAgentConfig, code: string): Promise<void>
   /** Takes Drawbridge out of the nginx of this machine. No agent may run, and no host may be served unless the edge is retired. */
   leave(config: EdgeAgentConfig, retired: boolean): Promise<LeftNginx>
-  /** Lets a Secondary go. */
+  /** Retires a Secondary. */
   retire(config: Config, server: string): Promise<RetiredEdge>
   /**
    * Gives hosts of an edge to another store: all of `from`, or those that are named. Resolves with their names. Rejects while a
@@ -110,7 +110,7 @@ function addEnroll(edge: Command, machine: EdgeMachine): void {
   withExample(command, 'drawbridge edge enroll 73 --config /etc/drawbridge/drawbridge.yaml')
 }
 
-/** Whoever has seen the code may come first. A person, or the option, says whether the key is that of the agent. */
+/** A person who has seen the code may come first. A person or the option confirms that the key belongs to the agent. */
 function confirmation(server: string, expected: string | undefined): (fingerprint: string) => Promise<void> {
   if (expected === undefined && !process.stdin.isTTY)
     throw new UsageError(

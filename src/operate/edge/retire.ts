@@ -6,14 +6,14 @@ import { configIn } from '../open-config.ts'
 
 export interface RetiredEdge {
   readonly server: string
-  /** Why the agent was not told. Null if it was. */
+  /** Why the agent was not informed. Null if it was. */
   readonly untold: string | null
   /** False if it had no certificate. */
   readonly revoked: boolean
 }
 
 interface RetireMachine {
-  /** Lets a Secondary go. Refuses while records of a host point to it. */
+  /** Retires a Secondary. Refuses while records of a host point to it. */
   retire(config: Config, server: string): Promise<RetiredEdge>
 }
 

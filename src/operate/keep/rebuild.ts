@@ -11,7 +11,7 @@ export interface FoundEntry {
   readonly host: string
   /** The server of the edge. */
   readonly edge: string
-  /** Undefined for an entry that nobody can read: somebody edited it, or another version wrote it. */
+  /** Undefined for an unreadable entry: it was edited, or another version wrote it. */
   readonly record:
     | ({
         readonly planId: string
@@ -57,13 +57,13 @@ export interface RebuildParts {
   readonly resolve: (request: ExposureRequest) => Resolved
   /** The certificate with which an edge serves the host. */
   readonly certificateOf: (entry: FoundEntry) => Promise<ChosenCertificate | undefined>
-  /** The path that answers with 2xx, for an entry of an earlier version, which does not tell it. */
+  /** The path that answers with 2xx, for an entry of an earlier version, which does not contain it. */
   readonly healthOf: (entry: FoundEntry) => Promise<string>
   readonly steps: (tls: boolean) => readonly StepName[]
   readonly now: () => number
 }
 
-/** What a file of exposures tells and the world does not. */
+/** Facts that only a file of exposures has. */
 interface Remembered {
   readonly health?: string | undefined
   readonly expiresAt?: number | undefined
@@ -75,7 +75,7 @@ interface Adoption {
   readonly receipt: Receipt
   readonly expiresAt: number | undefined
   readonly epoch: number | undefined
-  /** What was not in the world. */
+  /** The facts that were not found and were guessed. */
   readonly guessed: readonly ('health' | 'expiry')[]
 }
 
@@ -112,7 +112,7 @@ export interface RebuildReport extends Findings {
   readonly epoch: number | undefined
 }
 
-/** Looks at edges, zones and certificates, and tells what can be managed again. Changes nothing in the world. */
+/** Reads edges, zones and certificates, and reports what can be managed again. Changes nothing. */
 export async function lookAtWorld(parts: RebuildParts, options: LookOptions): Promise<Findings> {
   const { entries, silent } = await parts.entries()
   const isBelieved = (epoch: number) => epochAhead(epoch, parts.now()) === undefined

@@ -37,9 +37,8 @@ interface Checked {
 }
 
 /**
- * Restores a backup onto an empty machine. The backup is read twice: first to check all of it, with every file that would be
- * written, then to write. A file that stands there otherwise is never overwritten. Repeatable until the store is written, which comes
- * last.
+ * Restores a backup onto an empty machine. Reads the backup twice: first to check all of it, with every file that would be written,
+ * then to write. Never overwrites a file with another content. Repeatable until the store is written, which comes last.
  */
 export async function restore(
   source: NamedFile,

@@ -13,8 +13,8 @@ interface Sources {
 }
 
 /**
- * The certificate with which an edge serves the host of an entry: it covers the host and has the id that the entry names. Its pair is
- * taken from the folders of certificates or stays on the edge. No key is asked of an edge, which may not be what it says it is.
+ * The certificate with which an edge serves the host of an entry: it covers the host and has the id that the entry names. Its pair
+ * is taken from the folders of certificates or stays on the edge. No key is requested from an edge, which may be compromised.
  */
 export async function servedCertificate(
   { host, certificate: id }: FoundEntry,
@@ -35,7 +35,7 @@ type Shown = Extract<Handshake, { kind: 'certificate' }>
 
 const isFingerprint = (text: string): boolean => /^(?:[0-9A-F]{2}:){31}[0-9A-F]{2}$/.test(text)
 
-/** The longest that a public authority issues for. A later end would put off the renewal for ever. */
+/** The longest validity of a public certificate. A later end would postpone the renewal for ever. */
 const LONGEST_LIFE_MS = 398 * 24 * 3_600_000
 
 /** Only names that cover the host are kept: the next order is for these, and the edge must not choose others. */

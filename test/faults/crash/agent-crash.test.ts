@@ -57,7 +57,7 @@ describe.each(POINTS)('killed at "%s"', (point) => {
     if (state === 'applied') expect((await run(lab, planId, 'remove')).status).toBe(200)
   })
 
-  inCampaign('so is a remove', async () => {
+  inCampaign('a remove is finished or undone', async () => {
     const { planId, host } = await planned(lab, { subdomain: `go-${word}` })
     expect((await run(lab, planId)).status).toBe(200)
     const reborn = await dieNextAt(point)

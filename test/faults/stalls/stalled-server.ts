@@ -104,7 +104,7 @@ export function describeStalls(name: string, start: (zone: ServedZone) => Promis
       expect(await strays(hosts)).toEqual([])
     })
 
-    test('and nothing came later', async () => {
+    test('no late effect has arrived, and no plan is blocked', async () => {
       expect(await strays(all)).toEqual([])
       expect((await states(all)).filter((state) => state === 'blocked')).toEqual([])
     })

@@ -42,7 +42,7 @@ describe('what covers a host', () => {
     expect((await covering(host))?.byWildcard).toBe(byWildcard)
   })
 
-  test('not the common name', async () => {
+  test('the common name covers no host', async () => {
     await make('one', [], { commonName: 'app.lab.test' })
     await make('two', ['DNS:other.test'], { commonName: 'app.lab.test' })
     expect(await covering('app.lab.test')).toBeUndefined()
@@ -227,7 +227,7 @@ describe('a change in the folder is seen', () => {
     expect(await fingerprint()).toBeUndefined()
   })
 
-  test('and what did not change is not read again', async () => {
+  test('a file that did not change is not read again', async () => {
     const from = inventory()
     await make('one', ['DNS:app.lab.test'])
     utimesSync(at('one.pem'), 1, 1)

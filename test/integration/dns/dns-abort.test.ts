@@ -64,7 +64,7 @@ describe('a question to a silent server ends with the abort, and its socket is c
     expect(asked).toBe(1)
   })
 
-  test('and is not sent after it', async () => {
+  test('a question is not sent after the abort', async () => {
     await expect(dnsReader(server).ask([RECORD], { signal: AbortSignal.abort(REASON) })).rejects.toBe(REASON)
     expect(server.asked).toEqual([])
   })
@@ -98,7 +98,7 @@ describe('an update to a silent server ends with the abort of its guard, and its
     await expect.poll(sockets).toEqual(['UDPWrap'])
   })
 
-  test('and is not sent after it', async () => {
+  test('an update is not sent after the abort', async () => {
     // From a timer: the connection is open before the next limit is looked at.
     await new Promise((resolve) => setTimeout(resolve))
     await expect(provider().create([RECORD], guard(AbortSignal.abort(REASON)))).rejects.toBe(REASON)

@@ -48,7 +48,7 @@ test('what stood before an unsettled run is kept, however many changes follow', 
   expect(forgotten).toEqual([])
 }, 60_000)
 
-test('not for longer than a month, and that is told', async () => {
+test('the state before an unsettled run is dropped after a month, with a notice', async () => {
   const canBePutBack = await changedBy(RUN)
   now += 31 * DAY_MS
   await otherChanges(52)

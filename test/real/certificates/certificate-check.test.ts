@@ -227,7 +227,7 @@ describe('CAA inside the zone, asked of its own server', () => {
     expect(await check(host, zone)).toEqual(unavailable('caa_unknown', sentence))
   })
 
-  test('nor is silence', async () => {
+  test('silence is not a yes', async () => {
     const nobody = dnsReader({ address: '127.0.0.1', port: await freePort() })
     expect(await check('app.ours.test', 'ours.test', { reader: nobody })).toEqual(
       unavailable('caa_unknown', /could not be reached/),

@@ -127,7 +127,7 @@ describe('the newest line counts', () => {
       'connection_refused',
     ],
     ['and none too far back', line('error', REFUSED, 'a.test') + line('error', LATE, 'b.test').repeat(5000), undefined],
-    ['and an empty log has none', '', undefined],
+    ['an empty log has no newest error', '', undefined],
   ])('%s', async (_, text, expected) => {
     using folder = tempFolder()
     const errorLog = `${folder.path}/error.log`
@@ -137,7 +137,7 @@ describe('the newest line counts', () => {
     if (found) expect(found.at).toBe(new Date(2026, 2, 4, 5, 6, 7).getTime())
   })
 
-  test('and a log that is not there has none', async () => {
+  test('a missing log has no newest error', async () => {
     expect(await newestErrorClass({ errorLog: '/nonexistent/error.log' }, 'a.test')).toBeNull()
   })
 })

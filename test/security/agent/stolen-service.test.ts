@@ -472,7 +472,7 @@ describe('messages', () => {
     expect((await askAgent(socket, 'certificate', {}, { 'content-length': String(300_000) })).status).toBe(413)
   })
 
-  test('the agent is no way into the network', async () => {
+  test('the agent visits only its own nginx', async () => {
     const visit = { kind: 'answer', host: HOST, path: '/', tls: false }
     const visited = async (question: Record) => (await askAgent(socket, 'visit', { questions: [question] })).status
     for (const place of [

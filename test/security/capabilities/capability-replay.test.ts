@@ -49,7 +49,7 @@ describe('used a second time', () => {
     expect(await use()).toEqual([403, 'capability_used'])
   })
 
-  test('also after a restart', async () => {
+  test('it is refused after a restart, too', async () => {
     expect(await use()).toBe('ran')
     await site.api.stop()
     const { network } = site.api
@@ -58,7 +58,7 @@ describe('used a second time', () => {
     expect(await use()).toEqual([403, 'capability_used'])
   })
 
-  test('also when it was refused in between', async () => {
+  test('it is refused after another refusal in between, too', async () => {
     expect(await use({ action: 'remove' })).toEqual([403, 'capability_invalid'])
     expect(await use()).toBe('ran')
     expect(await use({ action: 'remove' })).toEqual([403, 'capability_invalid'])

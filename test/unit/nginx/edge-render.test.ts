@@ -143,7 +143,7 @@ describe('what is not of its grammar is never taken', () => {
   const GOOD = entryOf(SITE)
   const target = (change: object) => ({ targets: [{ scheme: 'http', address: '127.0.45.25', port: 3000, ...change }] })
 
-  test('and what is, is', () => {
+  test('a text of its grammar is taken', () => {
     expect(entryFault(GOOD)).toBeUndefined()
     expect(entryFault({ ...GOOD, ...target({}) })).toBeUndefined()
   })

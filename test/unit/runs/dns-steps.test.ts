@@ -119,7 +119,7 @@ describe('a name is released', () => {
     expect(at.sent).toEqual([])
   })
 
-  test('and the removal is read back', async () => {
+  test('the removal of its records is read back', async () => {
     await release(zone(['yes', 'no']))
     await expect(release(zone(['yes', 'yes']))).rejects.toThrow('may still serve them (yes)')
   })

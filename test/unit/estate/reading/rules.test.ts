@@ -100,7 +100,7 @@ describe('listen', () => {
     expect(map.answers('a.test', { ...at('127.0.0.1', 443), tls: true })?.block.names).toEqual(['b.test'])
   })
 
-  test('so is the PROXY protocol', async () => {
+  test('the PROXY protocol is a matter of the place, too', async () => {
     const map = await read(`server { listen 80 proxy_protocol; } server { listen 80; listen 81; server_name a.test; }`)
     expect(map.find('a.test')?.listen).toEqual([
       { address: '*', port: 80, tls: false, defaultServer: false, proxyProtocol: true },
@@ -208,7 +208,7 @@ server { server_name b.test; set $x $x; location / { proxy_pass http://$x; } }`)
     ])
   })
 
-  test('nor does a value that doubles itself grow without end', async () => {
+  test('a value that doubles itself does not grow without end', async () => {
     const maps = Array.from({ length: 40 }, (_, i) => `map $host $v${i} { default "$v${i + 1}$v${i + 1}"; }`)
     const map = await read(`${maps.join('\n')} map $host $v40 { default 10.0.0.1; }
 server { server_name a.test; location / { proxy_pass http://$v0; } }`)
