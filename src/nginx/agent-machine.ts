@@ -10,17 +10,17 @@ import { listeningReader } from './process/neighbours.ts'
 import { masterPid } from './process/nginx-workers.ts'
 import { edgeView } from './view.ts'
 
-/** The nginx of an agent. */
+/** The nginx of an agent, whose process owns its folder. */
 export function agentMachine(
   settings: EdgeSettings,
-  parts: Pick<LocalEdgeParts, 'lock' | 'onIgnoredFence' | 'onForgottenRuns'>,
+  parts: Pick<LocalEdgeParts, 'onIgnoredFence' | 'onForgottenRuns'>,
 ): AgentMachine {
   const { server, folder, address, listen, ports, clock, named } = settings
   const reader = edgeReader(settings)
   const preflight = edgePreflight(settings, reader)
   const present = new PresentGeneration(folder)
   const edge = localEdge(settings, {
-    ...{ ...parts, listening: listeningReader(settings) },
+    ...{ ...parts, isOwner: true, listening: listeningReader(settings) },
     loaded: (since) => preflight.markLoaded(since),
   })
   return {

@@ -8,8 +8,8 @@ import { dnsReader } from '../../dns/reader.ts'
 import { rfc2136Provider } from '../../dns/rfc2136.ts'
 import { CHANGE_FUDGE } from '../../dns/tsig.ts'
 import { EdgeTrust, type SecretShelf } from '../../edge/authority/trust.ts'
-import { lockHolder, owning } from '../../edge/fences/folder-lock.ts'
-import { FOLDERS, LOCK } from '../../edge/layout.ts'
+import { whileUnowned } from '../../edge/fences/folder-lock.ts'
+import { FOLDERS } from '../../edge/layout.ts'
 import type { AgentClient } from '../../edge/remote/agent-client.ts'
 import { remoteEdge } from '../../edge/remote/remote-edge.ts'
 import { edgeReader } from '../../estate/reading/edge-reader.ts'
@@ -27,7 +27,6 @@ import { isService, type Listener } from '../../operate/doctor/ports.ts'
 import type { ExaminedZone } from '../../operate/doctor/zones.ts'
 import { type Clock, systemClock } from '../../primitives/clock.ts'
 import { EdgeComparison } from '../../runs/compare-edge.ts'
-import { lockFileOf } from '../../runtime/instance.ts'
 import { createLog } from '../../runtime/log.ts'
 import { NEWEST_SCHEMA, OLDEST_SCHEMA, openStore, schemaVersion } from '../../store/open.ts'
 import { agentClient } from '../edges.ts'
@@ -45,7 +44,7 @@ export function doctorParts(config: Config, clock: Clock = systemClock): DoctorP
     ports: config.edge,
     clock,
   }))
-  const edges = settings.map((edge) => examinedEdge(edge, config))
+  const edges = settings.map((edge) => examinedEdge(edge, servers.primary))
   const agents = Object.entries(config.agents).map(([server, agent]) =>
     examinedAgent(
       agentClient({ server, agent, trust: lazyTrust(config, clock), clock }, createLog('silent', [])),
@@ -132,7 +131,7 @@ const examinedAgent = (client: AgentClient, primary: string): ExaminedAgent => (
   examine: () => client.look('findings', true),
 })
 
-function examinedEdge(settings: EdgeSettings, { servers: { primary }, stateDir }: Config): ExaminedEdge {
+function examinedEdge(settings: EdgeSettings, primary: string): ExaminedEdge {
   const { server, config, folder, binary, pidFile } = settings
   return {
     edge: localEdge(settings),
@@ -146,17 +145,10 @@ function examinedEdge(settings: EdgeSettings, { servers: { primary }, stateDir }
     assertIncluded: () => readMainFile(settings),
     buildFault: async () => buildFault(await readBuild(binary, settings.clock)),
     rehearse: () => rehearsePrepare(settings),
-    assertOurs: () => assertOurs(settings, stateDir),
+    assertUnowned: () => whileUnowned(folder, server, async () => undefined),
     unread: async () => (await edgeReader(settings).read()).broken,
     now: settings.clock.now,
   }
-}
-
-/** Rejects if another process than the service of this configuration owns the folder. */
-async function assertOurs({ folder, server }: EdgeSettings, stateDir: string): Promise<void> {
-  const owner = lockHolder(join(folder, LOCK))
-  if (owner === undefined || owner !== lockHolder(lockFileOf(stateDir)))
-    await owning(folder, server, async () => undefined)
 }
 
 function examinedZone(

@@ -86,7 +86,6 @@ describe.each(BROKEN.map((broken) => [broken.name, broken] as const))('%s', (_, 
 })
 
 async function tried({
-  before,
   world,
   config,
   start,
@@ -99,17 +98,12 @@ async function tried({
     expect(code).not.toBe(0)
     return { doctor: told, apply: `${stderr}${stdout}` }
   }
-  const mendBefore = await before?.()
+  await using _ = await serviceHere(lab, config)
+  const mend = await world?.()
   try {
-    await using _ = await serviceHere(lab, config)
-    const mend = await world?.()
-    try {
-      return { doctor: await faults(configFile()), apply: await refusal(tls) }
-    } finally {
-      await mend?.()
-    }
+    return { doctor: await faults(configFile()), apply: await refusal(tls) }
   } finally {
-    await mendBefore?.()
+    await mend?.()
   }
 }
 

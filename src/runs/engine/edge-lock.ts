@@ -7,8 +7,14 @@ import { StepFault } from './step.ts'
 
 const PATIENCE = { firstMs: 20, withinMs: 120_000 }
 
-/** One lock per set of certificate names, across all instances. Callers wait for it instead of being refused. */
-export class CertificateLock {
+/** Throws if another instance may hold the lock by now. Asked directly before every effect. */
+export interface LockTurn {
+  assertHeld(): void
+  ensureHeld(): Promise<void>
+}
+
+/** One lock per edge, and one per set of certificate names, across all instances. Callers wait for it instead of being refused. */
+export class EdgeLock {
   readonly #store: LeaseStore
   readonly #instance: string
   readonly #leaseMs: number
@@ -22,13 +28,21 @@ export class CertificateLock {
     this.#clock = clock
   }
 
+  /** Holds the lock of the edge of a server. */
+  hold<T>(server: string, work: (turn: LockTurn) => Promise<T>): Promise<T> {
+    return this.#inTurn(`edge ${server}`, work)
+  }
+
   /** Holds the lock for ordering a certificate with these names. */
-  hold<T>(names: readonly string[], work: () => Promise<T>): Promise<T> {
-    const place = `certificate:${names.join(',')}`
+  holdOrder<T>(names: readonly string[], work: () => Promise<T>): Promise<T> {
+    return this.#inTurn(`certificate:${names.join(',')}`, work)
+  }
+
+  #inTurn<T>(place: string, work: (turn: LockTurn) => Promise<T>): Promise<T> {
     return this.#waiting.run(place, async () => {
       const lease = await this.#take(place)
       const held = new HeldLeases(this.#store, [lease], this.#leaseMs, this.#clock)
-      return work().finally(async () => {
+      return work(held).finally(async () => {
         held.stop()
         // A lease that cannot be released runs out. The work itself did not fail.
         await this.#store.releaseLease(lease).catch(() => undefined)
