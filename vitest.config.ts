@@ -10,10 +10,12 @@ const ORDER = [
   'test/packaging/',
   'test/browser/',
   'test/faults/',
+  'test/world/',
   'test/model/',
   'test/contract/',
   'test/real/',
   'test/security/',
+  'test/integration/edge/edge-crash',
 ]
 
 class LongestFirst extends BaseSequencer {
