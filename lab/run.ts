@@ -1,15 +1,19 @@
 import { startDemo } from './demo.ts'
 import { type Lab, type LabOptions, startLab } from './lab.ts'
 import type { Stoppable } from './parts.ts'
-import { tour } from './tour.ts'
+import { firstSteps, tour } from './tour.ts'
 
 export const END_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** Runs a lab until a signal ends it. Rejects when the lab cannot start or its service keeps dying. */
 export const runLab = ({
   demo = false,
+  withTour = false,
   ...options
-}: Pick<LabOptions, 'state' | 'flow' | 'place'> & { readonly demo?: boolean }): Promise<void> =>
+}: Pick<LabOptions, 'state' | 'flow' | 'place'> & {
+  readonly demo?: boolean
+  readonly withTour?: boolean
+}): Promise<void> =>
   runUntilEnd({
     start: async ({ onProgress, onPartLost, fail }) => {
       const lab = await startLab({ ...options, onProgress, onPartLost, onServiceLost: fail })
@@ -21,7 +25,12 @@ export const runLab = ({
       onProgress('ten exposures')
       return demonstrated(lab, shown)
     },
-    readyText: ({ description, state }) => `Drawbridge ready at ${description.api}\n${tour(description, state)}`,
+    readyText: ({ description, state }) =>
+      [
+        `Drawbridge ready at ${description.api}`,
+        ...(withTour ? [tour(description, state)] : []),
+        firstSteps(description, demo),
+      ].join('\n'),
     endText: 'All processes of the lab are stopped.',
   })
 

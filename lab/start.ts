@@ -13,6 +13,7 @@ const HELP = `npm start -- [options]
   --flow capability|legacy   who may apply: callers with a one-time capability (default), or as in the legacy flow
   --config FILE              no lab: run the service with this configuration
   --demo                     makes ten exposures in every state, to look at
+  --tour                     also prints a tour of the API to paste into another shell
   --help
 
   The lab keeps everything in .lab/, or in the folder that DRAWBRIDGE_LAB_STATE names.
@@ -25,12 +26,14 @@ async function main(): Promise<void> {
       flow: { type: 'string', default: 'capability' },
       config: { type: 'string' },
       demo: { type: 'boolean', default: false },
+      tour: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   })
   if (values.help) process.stdout.write(HELP)
   else if (values.config !== undefined) serveOnly(values.config)
-  else if (isFlow(values.flow)) await runLab({ state: stateFolder(), flow: values.flow, demo: values.demo })
+  else if (isFlow(values.flow))
+    await runLab({ state: stateFolder(), flow: values.flow, demo: values.demo, withTour: values.tour })
   else throw new Error(`--flow ${values.flow} is invalid. Use capability or legacy.`)
 }
 

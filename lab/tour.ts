@@ -1,6 +1,12 @@
 import type { LabDescription } from './description.ts'
 
-/** The text that `npm start` prints when everything runs: addresses, and commands to paste in order. */
+/** What `npm start` prints last: where the page is, a command to begin with, and how to stop. */
+export const firstSteps = ({ inside, outside, zone }: LabDescription, demo: boolean): string => `
+  Page     ${inside} as a caller inside, ${outside} as the public
+  Command  DRAWBRIDGE_URL=${inside} bin/drawbridge ${demo ? 'status' : `up hello.${zone} --server 25 --port 3000`}
+  Stop     Ctrl-C`
+
+/** What `npm start -- --tour` prints as well: commands to paste in order. */
 export function tour(lab: LabDescription, state: string): string {
   const backend = (server: string, subdomain: string) =>
     `'{"zone":"${lab.zone}","subdomain":"${subdomain}","server":"${server}","port":3000,"health":"/healthz","tls":true}'`
@@ -12,8 +18,7 @@ export function tour(lab: LabDescription, state: string): string {
   const run = (action: string) =>
     `${inside} $API/api/deploy/${action} -H "$JSON" -H "x-deploy-capability: $CAPABILITY" -d "{\\"planId\\":\\"$PLAN\\"}"; echo`
   return `
-  In a browser: ${lab.outside} as a public caller, ${lab.inside} as a caller in the internal network.
-  For scripts:  ${state}/lab.json
+  For scripts: ${state}/lab.json
 
   A tour to paste into another shell. The address ${lab.callers.internal} is in the internal network:
 
@@ -50,7 +55,5 @@ export DRAWBRIDGE_URL=${lab.inside}
 bin/drawbridge up hello --server 25 --port 3000
 bin/drawbridge status; bin/drawbridge diagnose ${host}
 bin/drawbridge down ${host}
-
-  Ctrl-C ends the lab.
 `
 }

@@ -199,7 +199,7 @@ describe('the end of a lab', () => {
     },
   )
 
-  test('npm start prints the tour to its last line, and Ctrl-C ends everything that it started', async () => {
+  test('npm start ends with page, command and how to stop, and Ctrl-C ends everything that it started', async () => {
     using folder = tempFolder()
     const options = {
       state: join(folder.path, 'lab'),
@@ -216,14 +216,24 @@ describe('the end of a lab', () => {
     })
     await until(
       'the last line, or the end',
-      () => printed.endsWith('\n  Ctrl-C ends the lab.\n\n') || runner.exitCode !== null,
+      () => printed.endsWith('\n  Stop     Ctrl-C\n') || runner.exitCode !== null,
       60_000,
     )
     // Without the demonstration the service and the authority, which start at the same time, end the list.
     const lastPart = options.demo ? 'ten exposures' : '(?:the service|the certificate authority)'
-    expect(printed).toMatch(new RegExp(`${lastPart}\nDrawbridge ready at http://${options.place.network}.23:8045\n`))
-    expect(printed).toContain(`API=http://${options.place.network}.23:8045`)
-    const { lab: own, ...pids } = readJson(join(options.state, 'lab.json')).pids
+    const described = readJson(join(options.state, 'lab.json'))
+    const [before = '', after] = printed.split(`Drawbridge ready at http://${options.place.network}.23:8045\n`)
+    expect(before).toMatch(new RegExp(`${lastPart}\n$`))
+    expect(after?.split('\n')).toEqual([
+      '',
+      `  Page     ${described.inside} as a caller inside, ${described.outside} as the public`,
+      expect.stringMatching(
+        `^  Command  DRAWBRIDGE_URL=${described.inside} bin/drawbridge (status|up hello\\.lab\\.test )`,
+      ),
+      '  Stop     Ctrl-C',
+      '',
+    ])
+    const { lab: own, ...pids } = described.pids
     expect(own).toBe(runner.pid)
     expect(Object.values<number>(pids).every(isAlive)).toBe(true)
     runner.kill('SIGINT')
