@@ -1,4 +1,5 @@
 import type { OrderSecrets } from '../certificates/contract.ts'
+import { InstalledNames } from '../certificates/stock/installed-names.ts'
 import { SharedPairs } from '../certificates/vault/shared-pairs.ts'
 import { Vault } from '../certificates/vault/vault.ts'
 import type { Config } from '../config/config.ts'
@@ -22,7 +23,9 @@ export const open = (config: Config, options: OpenOptions): Promise<Store> => op
 export const settingOf = ({ store }: Config): StoreSetting =>
   store.kind === 'sqlite' ? store : { kind: 'postgres', url: store.url.reveal() }
 
-export type Secrets = OrderSecrets & SecretShelf & Pick<Vault, 'keyIds'> & Pick<SharedPairs, 'update'>
+export interface Secrets extends OrderSecrets, SecretShelf, Pick<Vault, 'keyIds'>, Pick<SharedPairs, 'update'> {
+  readonly installed: InstalledNames
+}
 
 /** The sealed secrets alone, for commands. The store stays open until `close`. */
 export async function openShelf(config: Config): Promise<SecretShelf & { readonly close: () => Promise<void> }> {
@@ -44,7 +47,8 @@ export async function openShelf(config: Config): Promise<SecretShelf & { readonl
 /** Issued pairs that are only in the state folder are put into the store, and those of other instances into the folder. */
 export async function openSecrets({ storeKeyFile, stateDir }: Config, store: Store, { now }: Clock): Promise<Secrets> {
   const vault = await Vault.open({ store, file: storeKeyFile, now })
-  const pairs = new SharedPairs({ stateDir, store, vault, now })
+  const installed = new InstalledNames()
+  const pairs = new SharedPairs({ stateDir, store, vault, now, installed })
   await pairs.update()
   return {
     read: (name) => vault.read(name),
@@ -55,5 +59,6 @@ export async function openSecrets({ storeKeyFile, stateDir }: Config, store: Sto
     keyIds: () => vault.keyIds(),
     publish: (firstName, pair) => pairs.publish(firstName, pair),
     update: () => pairs.update(),
+    installed,
   }
 }

@@ -48,7 +48,7 @@ export function sharedParts(config: Config, surroundings: Surroundings) {
   const isShared = config.store.kind === 'postgres'
   const inventory = certificateInventory(config.certificates, {
     issued: issuedFolder(config.stateDir),
-    issuedVersion: () => store.certificatesVersion(),
+    installed: shelf.installed,
     prefersWildcard: (host) => zoneOf(config.zones, host)?.certificate === 'wildcard',
     clock,
   })

@@ -272,7 +272,7 @@ interface SecretRow {
 }
 
 /** An issued certificate. Its key is a secret. */
-interface CertificateRow {
+export interface CertificateRow {
   fingerprint: string
   first_name: string
   chain: string

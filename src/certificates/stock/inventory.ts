@@ -1,4 +1,5 @@
-import { X509Certificate } from 'node:crypto'
+import type { X509Certificate } from 'node:crypto'
+import { dirname } from 'node:path'
 import type { Clock } from '../../primitives/clock.ts'
 import { sharedNextRun } from '../../primitives/shared-run.ts'
 import { Slices } from '../../primitives/slices.ts'
@@ -8,10 +9,11 @@ import type {
   CoveringCertificate,
   InstalledCertificate,
 } from '../contract.ts'
+import type { InstalledNames } from './installed-names.ts'
 import { type CheckedFile, findingsIn, isChainSound, type Leaf, tooMany } from './inventory-findings.ts'
-import { isPreviousPair } from './issued-files.ts'
-import { IssuedListing } from './issued-listing.ts'
-import { coveringName, describeLeaf } from './pair.ts'
+import { foldersOfName, foldersOfPair, isPreviousFolder } from './issued-files.ts'
+import { describeLeaf } from './pair.ts'
+import { PairIndex, type ReadFile } from './pair-index.ts'
 import {
   type FileStamp,
   listFiles,
@@ -27,21 +29,14 @@ const SLICE_MS = 10
 const READ_AT_ONCE = 32
 const SERVER_AUTHENTICATION = '1.3.6.1.5.5.7.3.1'
 
-type ReadFile = FileStamp & CheckedFile
-
-interface Pair extends InstalledCertificate {
-  /** The certificate in DER. Parsed when it is needed: 10,000 parsed certificates take 300 MB. */
-  readonly der: Buffer
-}
-
 interface InventoryOptions {
   /** The folder of the certificates that Drawbridge issued. */
   readonly issued?: string
   /**
-   * Changes whenever a certificate is issued. With it, a search for one host lists the folder of issued certificates only after a
-   * change: listing 10,000 names takes seconds.
+   * The names whose pairs were issued since. With it, a search for one host reads the folders of these only: listing those of 10,000
+   * names takes seconds. Without it, every call lists the folder.
    */
-  readonly issuedVersion?: () => Promise<string>
+  readonly installed?: InstalledNames
   /** Whether a wildcard certificate has priority over a certificate for the host's own name. */
   readonly prefersWildcard?: (host: string) => boolean
   /**
@@ -54,48 +49,54 @@ interface InventoryOptions {
 
 const MOST_FILES = 10_000
 
-/** Lists the folders at every call, but that of issued certificates as `issuedVersion` says. Reads only the files that changed. */
+/** Lists the folders at every call, but that of issued certificates as `installed` says. Reads only the files that changed. */
 export function certificateInventory(folders: readonly string[], options: InventoryOptions = {}): CertificateInventory {
-  const { issued, issuedVersion, mostFiles = MOST_FILES, prefersWildcard = () => false } = options
-  const issuedFiles = issued === undefined ? undefined : new IssuedListing(issued, issuedVersion)
+  const { issued, installed, mostFiles = MOST_FILES, prefersWildcard = () => false } = options
+  const index = new PairIndex()
   let cut: readonly CertificateFinding[] = []
-  let files: ReadonlyMap<string, ReadFile> = new Map()
-  let pairs: readonly Pair[] = []
-  let named: ReadonlyMap<string, readonly Pair[]> = new Map()
+  let isWhole = true
+  let stale: readonly string[] = []
 
   // A call during a listing gets the next listing: this one may have missed a recent change.
   const upToDate = sharedNextRun(async (): Promise<void> => {
-    const listings = await Promise.all([
-      ...(issuedFiles ? [issuedFiles.list()] : []),
-      ...folders.map((folder) => listFiles(folder, mostFiles)),
-    ])
-    const listed = listings.flatMap((listing) => listing.files)
-    cut = listings.flatMap(tooMany)
-    const unchanged = listed.length === files.size && listed.every((file) => files.get(file.path)?.stamp === file.stamp)
-    if (unchanged) return
-    const read: ReadFile[] = []
-    // In batches: parsing thousands of files at once would block for seconds.
-    for (let at = 0; at < listed.length; at += READ_AT_ONCE) {
-      const some = listed.slice(at, at + READ_AT_ONCE)
-      read.push(...(await Promise.all(some.map((file) => reuseOrRead(file, files.get(file.path))))))
+    const [whole, again] = [isWhole || installed === undefined, stale]
+    const names = [...(installed?.take() ?? [])]
+    isWhole = false
+    stale = []
+    try {
+      const placed = await Promise.all(folders.map((folder) => listFiles(folder, mostFiles)))
+      cut = placed.flatMap(tooMany)
+      const groups = new Map<string, readonly FileStamp[]>([[PLACED, placed.flatMap(({ files }) => files)]])
+      if (issued !== undefined && whole) await addWhole(groups, issued)
+      else if (issued !== undefined)
+        for (const folder of [...again, ...names.flatMap((name) => foldersOfName(issued, name))])
+          groups.set(folder, (await listFiles(folder)).files)
+      await bring(index, groups, new Slices(SLICE_MS, options.clock))
+    } catch (error) {
+      isWhole = true
+      throw error
     }
-    files = new Map(read.map((file) => [file.path, file]))
-    pairs = pair(read, (path) => issued !== undefined && path.startsWith(`${issued}/`))
-    named = byName(pairs)
   })
+  /** Adds the files of the folder by their own folders, and those that have none any more. */
+  const addWhole = async (groups: Map<string, readonly FileStamp[]>, folder: string): Promise<void> => {
+    for (const group of index.groups) if (!groups.has(group)) groups.set(group, [])
+    const { files } = await listFiles(folder)
+    for (const [group, listed] of Map.groupBy(files, ({ path }) => dirname(path))) groups.set(group, listed)
+  }
   const anew = (): Promise<void> => {
-    issuedFiles?.forget()
+    isWhole = true
     return upToDate()
   }
-  /** The result of `find`, from a new listing if the files of the found pair have changed since they were read. */
+  /** The result of `find`, from a new reading if the files of the found pair have changed since they were read. */
   const found = async <T extends InstalledCertificate>(find: () => T | undefined): Promise<T | undefined> => {
     await upToDate()
     const first = find()
-    if (!first?.issued || (await areUnchanged(files, [first.certificateFile, first.keyFile]))) return first
-    await anew()
+    if (!first?.issued || issued === undefined || (await isUnchanged(index, first))) return first
+    stale = [...stale, ...foldersOfPair(issued, first.certificateFile)]
+    await upToDate()
     return find()
   }
-  const bestFor = (host: string, now: number) => best(candidates(named, host), host, now, prefersWildcard(host))
+  const bestFor = (host: string, now: number) => index.best(host, now, prefersWildcard(host))
   return {
     covering: (host, now) => found(() => bestFor(host, now)),
     async coveringEach(hosts, now) {
@@ -109,22 +110,52 @@ export function certificateInventory(folders: readonly string[], options: Invent
       }
       return covering
     },
-    withFingerprint: (fingerprint) =>
-      found(() => {
-        const known = pairs.find((candidate) => candidate.fingerprint === fingerprint)
-        return known && withoutDer(known)
-      }),
+    withFingerprint: (fingerprint) => found(() => index.withFingerprint(fingerprint)),
     async findings(now) {
       await anew()
-      return [...cut, ...findingsIn([...files.values()], pairs, now)]
+      return [...cut, ...findingsIn(index.files, index.pairs, now)]
     },
   }
 }
 
-const areUnchanged = async (files: ReadonlyMap<string, FileStamp>, paths: readonly string[]): Promise<boolean> => {
+/** The group of the folders of an administrator: a key may lie in another one than its certificate. No folder has this name. */
+const PLACED = ''
+
+const isUnchanged = async (index: PairIndex, { certificateFile, keyFile }: InstalledCertificate): Promise<boolean> => {
+  const known = index.filesOf(dirname(certificateFile))
+  const paths = [certificateFile, keyFile]
   const stamps = await Promise.all(paths.map(stampOf))
-  return stamps.every((stamp, at) => stamp !== undefined && files.get(paths[at] ?? '')?.stamp === stamp)
+  return stamps.every((stamp, at) => stamp !== undefined && known.get(paths[at] ?? '')?.stamp === stamp)
 }
+
+/**
+ * Reads what has changed in these groups. In batches: parsing thousands of files at once would block for seconds. Former pairs first: one
+ * that has moved is always in one of its two folders.
+ */
+async function bring(
+  index: PairIndex,
+  groups: ReadonlyMap<string, readonly FileStamp[]>,
+  slices: Slices,
+): Promise<void> {
+  const changed = [...groups]
+    .filter(([group, listed]) => isChanged(index.filesOf(group), listed))
+    .toSorted(([a], [b]) => Number(isPreviousFolder(b)) - Number(isPreviousFolder(a)))
+  const wanted = changed.flatMap(([group, listed]) => listed.map((file) => ({ file, known: index.filesOf(group) })))
+  const read = new Map<string, ReadFile>()
+  for (let at = 0; at < wanted.length; at += READ_AT_ONCE) {
+    const some = wanted.slice(at, at + READ_AT_ONCE)
+    for (const file of await Promise.all(some.map(({ file, known }) => reuseOrRead(file, known.get(file.path)))))
+      read.set(file.path, file)
+  }
+  for (const [group, listed] of changed) {
+    const files = listed.flatMap(({ path }) => read.get(path) ?? [])
+    index.replace(group, files, group !== PLACED)
+    if (slices.isOver) await slices.next()
+  }
+}
+
+const isChanged = (known: ReadonlyMap<string, FileStamp>, listed: readonly FileStamp[]): boolean =>
+  listed.length !== known.size || listed.some(({ path, stamp }) => known.get(path)?.stamp !== stamp)
 
 async function reuseOrRead(file: FileStamp, before: ReadFile | undefined): Promise<ReadFile> {
   if (before?.stamp === file.stamp) return before
@@ -152,56 +183,3 @@ const leafOf = (x509: X509Certificate): Leaf => ({
   keyDigest: publicKeyDigest(x509.publicKey),
   isForServers: x509.keyUsage?.includes(SERVER_AUTHENTICATION) ?? true,
 })
-
-/** Every leaf certificate whose key is in one of the files. Of several files with the same leaf, the one with the longest chain. */
-function pair(files: readonly ReadFile[], isIssued: (path: string) => boolean): Pair[] {
-  const usable = files.flatMap(({ path, content }) => (content instanceof UnusablePemFile ? [] : [{ path, content }]))
-  const keyFiles = new Map(usable.flatMap(({ path, content }) => content.keyDigests.map((digest) => [digest, path])))
-  const byChain = usable.toSorted((a, b) => b.content.chainLength - a.content.chainLength)
-  const pairs = new Map<string, Pair>()
-  for (const { path, content } of byChain) {
-    const keyFile = content.leaf && keyFiles.get(content.leaf.keyDigest)
-    if (!content.leaf || !keyFile || pairs.has(content.leaf.fingerprint) || !content.leaf.isForServers) continue
-    const { keyDigest: _, isForServers: __, ...leaf } = content.leaf
-    pairs.set(leaf.fingerprint, { ...leaf, certificateFile: path, keyFile, issued: isIssued(path) })
-  }
-  return [...pairs.values()]
-}
-
-/** An index, so that a lookup does not depend on the number of pairs. Pairs without readable names are under NAMELESS. */
-function byName(pairs: readonly Pair[]): Map<string, Pair[]> {
-  const named = new Map<string, Pair[]>()
-  for (const each of pairs) {
-    for (const name of each.names.length > 0 ? each.names : [NAMELESS])
-      named.set(name, [...(named.get(name) ?? []), each])
-  }
-  return named
-}
-
-const NAMELESS = ''
-
-function candidates(named: ReadonlyMap<string, readonly Pair[]>, host: string): Pair[] {
-  const wildcard = `*${host.slice(host.indexOf('.'))}`
-  return [...new Set([host, wildcard, NAMELESS].flatMap((name) => named.get(name) ?? []))]
-}
-
-/** By kind of name (exact or wildcard), then by the latest expiry, then the current pair before the previous one. */
-function best(
-  pairs: readonly Pair[],
-  host: string,
-  now: number,
-  wildcardFirst: boolean,
-): CoveringCertificate | undefined {
-  const covering = pairs.flatMap((candidate) => {
-    if (now < candidate.notBefore.getTime() || candidate.notAfter.getTime() < now) return []
-    const name = coveringName(new X509Certificate(candidate.der), host)
-    return name ? [{ ...withoutDer(candidate), byWildcard: name.startsWith('*.') }] : []
-  })
-  const rank = ({ byWildcard }: CoveringCertificate): number => Number(byWildcard !== wildcardFirst)
-  const age = ({ certificateFile }: CoveringCertificate): number => Number(isPreviousPair(certificateFile))
-  return covering.toSorted(
-    (a, b) => rank(a) - rank(b) || b.notAfter.getTime() - a.notAfter.getTime() || age(a) - age(b),
-  )[0]
-}
-
-const withoutDer = ({ der: _, ...certificate }: Pair): InstalledCertificate => certificate

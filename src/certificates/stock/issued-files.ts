@@ -58,7 +58,7 @@ export async function installPair(
   await writePrivateFile(join(staged, 'fullchain.pem'), pair.certificatePem)
   await writePrivateFile(join(staged, 'privkey.pem'), pair.keyPem)
   const issued = await makePrivateFolder(stateDir, ISSUED)
-  await replaceFolder(staged, live, join(issued, `${PREVIOUS}${digest(name)}`))
+  await replaceFolder(staged, live, join(issued, previousName(name)))
   await syncFolder(issued)
   return issuedPair(stateDir, name)
 }
@@ -70,8 +70,18 @@ export async function installPair(
 function liveFolder(stateDir: string, name: string): string {
   if (!isCertificateName(name))
     throw new IssueFault('local', `${escapeText(name)} is not a name of a certificate. Nothing was written for it.`)
-  return join(issuedFolder(stateDir), name.replace('*', '_wildcard'))
+  return join(issuedFolder(stateDir), folderName(name))
 }
+
+/** Where the inventory looks for the pairs of a name: the present one, and the one before. `issued`: the folder of all of them. */
+export const foldersOfName = (issued: string, name: string): readonly string[] =>
+  isCertificateName(name) ? [join(issued, folderName(name)), join(issued, previousName(name))] : []
+
+/** The folder of a file, and where that folder is moved when another pair takes its place. */
+export const foldersOfPair = (issued: string, file: string): readonly string[] => [
+  dirname(file),
+  ...foldersOfName(issued, basename(dirname(file)).replace('_wildcard', '*')),
+]
 
 /** Where the present pair of a name is, once it is installed. */
 const issuedPair = (stateDir: string, name: string): { certificateFile: string; keyFile: string } => ({
@@ -81,8 +91,14 @@ const issuedPair = (stateDir: string, name: string): { certificateFile: string; 
 
 const PREVIOUS = '.previous-'
 
+const folderName = (name: string): string => name.replace('*', '_wildcard')
+
+const previousName = (name: string): string => `${PREVIOUS}${digest(name)}`
+
 /** Whether a file belongs to the pair before the current one. */
-export const isPreviousPair = (path: string): boolean => basename(dirname(path)).startsWith(PREVIOUS)
+export const isPreviousPair = (path: string): boolean => isPreviousFolder(dirname(path))
+
+export const isPreviousFolder = (folder: string): boolean => basename(folder).startsWith(PREVIOUS)
 
 /** Renames an existing folder to `aside`, where the inventory still finds it. */
 async function replaceFolder(from: string, to: string, aside: string): Promise<void> {

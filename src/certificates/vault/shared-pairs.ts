@@ -1,19 +1,25 @@
 import { X509Certificate } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { isCertificateName } from '../../model/dns-name.ts'
 import type { SecretStore, StoredCertificate } from '../../store/ports/secrets.ts'
 import type { PemPair } from '../contract.ts'
-import { digest, installPair, isPreviousPair, issuedFolder } from '../stock/issued-files.ts'
+import type { InstalledNames } from '../stock/installed-names.ts'
+import { digest, foldersOfName, installPair, isPreviousPair, issuedFolder } from '../stock/issued-files.ts'
 import { coveringName, describeLeaf } from '../stock/pair.ts'
 import { makePrivateFolder, readIfExists } from '../stock/private-file.ts'
 import { keyNameOf, type Vault } from './vault.ts'
 
 interface SharedPairsParts {
   readonly stateDir: string
-  readonly store: Pick<SecretStore, 'listCertificates' | 'certificatesVersion'>
+  readonly store: Pick<
+    SecretStore,
+    'listCertificates' | 'certificatesOf' | 'certificateNamesSince' | 'newestCertificate'
+  >
   readonly vault: Pick<Vault, 'read' | 'put'>
   readonly now: () => number
+  /** Is told of every pair that is new in the folder. */
+  readonly installed: Pick<InstalledNames, 'add'>
 }
 
 /** A pair in the folder of issued certificates of this instance. */
@@ -32,53 +38,60 @@ const KEPT = 2
  */
 export class SharedPairs {
   readonly #parts: SharedPairsParts
-  #version = ''
+  /** When the newest certificate was stored that the folder has. */
+  #newest: number | undefined
   #working: Promise<void> = Promise.resolve()
 
   constructor(parts: SharedPairsParts) {
     this.#parts = parts
   }
 
-  /** Stores a pair that was issued. Repeatable. Durable when it resolves. */
+  /** Stores a pair that was issued and is in the folder. Repeatable. Durable when it resolves. */
   async publish(firstName: string, { certificatePem, keyPem, fingerprint }: PemPair): Promise<void> {
-    const { store, vault, now } = this.#parts
-    const present = (await store.listCertificates()).filter((stored) => stored.firstName === firstName)
-    if (present.some((stored) => stored.fingerprint === fingerprint)) return
-    const last = present.at(-1)?.storedAt ?? 0
-    const storedAt = Math.max(now(), last + 1)
-    const outdated = present.slice(0, Math.max(0, present.length + 1 - KEPT))
-    await vault.put(keyNameOf(fingerprint), keyPem, async (session) => {
-      await session.putCertificate({ fingerprint, firstName, chain: certificatePem, storedAt })
-      for (const each of outdated) {
-        await session.deleteCertificate(each.fingerprint)
-        await session.deleteSecret(keyNameOf(each.fingerprint))
-      }
-    })
+    const { store, vault, now, installed } = this.#parts
+    installed.add(firstName)
+    const isIn = (present: readonly StoredCertificate[]) => present.some((stored) => stored.fingerprint === fingerprint)
+    if (!isIn(await store.certificatesOf(firstName)))
+      await vault.put(keyNameOf(fingerprint), keyPem, async (session) => {
+        const present = await session.certificatesOf(firstName)
+        if (isIn(present)) return
+        // The sealing key is held, so of all instances one publishes at a time, and the times grow whatever their clocks say.
+        const storedAt = Math.max(now(), (await session.newestCertificate()) + 1)
+        await session.putCertificate({ fingerprint, firstName, chain: certificatePem, storedAt })
+        for (const outdated of present.slice(0, Math.max(0, present.length + 1 - KEPT))) {
+          await session.deleteCertificate(outdated.fingerprint)
+          await session.deleteSecret(keyNameOf(outdated.fingerprint))
+        }
+      })
   }
 
   /** Synchronizes store and folder, unless the store has nothing new. Concurrent calls share one run. */
   async update(): Promise<void> {
-    const version = await this.#parts.store.certificatesVersion()
-    if (version === this.#version) return
+    if ((await this.#parts.store.newestCertificate()) === this.#newest) return
     this.#working = this.#working.catch(() => undefined).then(() => this.#bringTogether())
     await this.#working
   }
 
+  /** The first time everything, then the names that have a new pair. */
   async #bringTogether(): Promise<void> {
     const { stateDir, store } = this.#parts
     // Read first: the next run finds changes that are stored meanwhile.
-    const version = await store.certificatesVersion()
-    const local = Map.groupBy(await localPairs(stateDir), ({ firstName }) => firstName)
-    // A writer of the store must not be able to choose a folder here, or to replace the pair of another host.
-    const certificates = (await store.listCertificates()).filter(isOfItsName)
-    const stored = Map.groupBy(certificates, ({ firstName }) => firstName)
-    for (const name of new Set([...local.keys(), ...stored.keys()]))
-      await this.#bringName(name, local.get(name) ?? [], stored.get(name) ?? [])
-    this.#version = version
+    const newest = await store.newestCertificate()
+    if (this.#newest === undefined) {
+      const local = Map.groupBy(await localPairs(stateDir), ({ firstName }) => firstName)
+      const stored = Map.groupBy(await store.listCertificates(), ({ firstName }) => firstName)
+      for (const name of new Set([...local.keys(), ...stored.keys()]))
+        await this.#bringName(name, local.get(name) ?? [], stored.get(name) ?? [])
+    } else
+      for (const name of await store.certificateNamesSince(this.#newest))
+        await this.#bringName(name, await localPairsOf(stateDir, name), await store.certificatesOf(name))
+    this.#newest = newest
   }
 
   /** The newer pair wins: an instance that was away has an older pair than the store. */
-  async #bringName(name: string, local: readonly LocalPair[], stored: readonly StoredCertificate[]): Promise<void> {
+  async #bringName(name: string, local: readonly LocalPair[], rows: readonly StoredCertificate[]): Promise<void> {
+    // A writer of the store must not be able to choose a folder here, or to replace the pair of another host.
+    const stored = rows.filter(isOfItsName)
     const here = local.find(({ isPrevious }) => !isPrevious)
     const newest = stored.at(-1)
     if (here && here.fingerprint === newest?.fingerprint) return
@@ -92,18 +105,26 @@ export class SharedPairs {
   }
 
   async #install(name: string, fingerprint: string, certificatePem: string): Promise<void> {
-    const { stateDir, vault } = this.#parts
+    const { stateDir, vault, installed } = this.#parts
     const keyPem = await vault.read(keyNameOf(fingerprint))
     if (keyPem === undefined) return
     const folder = await makePrivateFolder(stateDir, 'acme', 'shared')
     await installPair(stateDir, { folder, key: '' }, name, { certificatePem, keyPem })
+    installed.add(name)
   }
 }
 
 async function localPairs(stateDir: string): Promise<readonly LocalPair[]> {
   const folder = issuedFolder(stateDir)
   const names = await readdir(folder).catch(() => [])
-  const found = await Promise.all(names.map((name) => localPair(join(folder, name), name)))
+  return pairsIn(names.map((name) => join(folder, name)))
+}
+
+const localPairsOf = (stateDir: string, name: string): Promise<readonly LocalPair[]> =>
+  pairsIn(foldersOfName(issuedFolder(stateDir), name))
+
+async function pairsIn(folders: readonly string[]): Promise<readonly LocalPair[]> {
+  const found = await Promise.all(folders.map(localPair))
   const pairs = found.filter((pair) => pair !== undefined)
   const live = new Map(pairs.filter(({ isPrevious }) => !isPrevious).map((pair) => [digest(pair.firstName), pair]))
   // The folder of a former pair has only the digest of its name.
@@ -113,7 +134,8 @@ async function localPairs(stateDir: string): Promise<readonly LocalPair[]> {
 }
 
 /** Undefined for what is not a complete pair. */
-async function localPair(folder: string, name: string): Promise<LocalPair | undefined> {
+async function localPair(folder: string): Promise<LocalPair | undefined> {
+  const name = basename(folder)
   const certificateFile = join(folder, 'fullchain.pem')
   const [certificatePem, keyPem] = await Promise.all([
     readIfExists(certificateFile),

@@ -37,6 +37,10 @@ export interface SecretStore {
   deleteCertificate(fingerprint: string): Promise<void>
   /** Oldest first. */
   listCertificates(): Promise<StoredCertificate[]>
-  /** Another text whenever certificates were added or deleted. One cheap query. */
-  certificatesVersion(): Promise<string>
+  /** Those with this first name, oldest first. */
+  certificatesOf(firstName: string): Promise<StoredCertificate[]>
+  /** The first names of those that were stored after this time, each once. */
+  certificateNamesSince(storedAt: number): Promise<string[]>
+  /** When the newest one was stored. 0 before the first one. */
+  newestCertificate(): Promise<number>
 }

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
-import type { SecretStore } from '../ports/secrets.ts'
-import type { Schema } from '../schema.ts'
+import type { SecretStore, StoredCertificate } from '../ports/secrets.ts'
+import type { CertificateRow, Schema } from '../schema.ts'
 
 export const secretsIn = (db: Kysely<Schema>): SecretStore => ({ ...sealedIn(db), ...sealingIn(db), ...pairsIn(db) })
 
@@ -54,36 +54,59 @@ const sealingIn = (db: Kysely<Schema>): Sealing => ({
   },
 })
 
-type Pairs = Pick<SecretStore, 'putCertificate' | 'deleteCertificate' | 'listCertificates' | 'certificatesVersion'>
+type Pairs = Pick<
+  SecretStore,
+  | 'putCertificate'
+  | 'deleteCertificate'
+  | 'listCertificates'
+  | 'certificatesOf'
+  | 'certificateNamesSince'
+  | 'newestCertificate'
+>
 
-const pairsIn = (db: Kysely<Schema>): Pairs => ({
-  async putCertificate({ fingerprint, firstName, chain, storedAt }) {
-    await db
-      .insertInto('certificates')
-      .values({ fingerprint, first_name: firstName, chain, stored_at: storedAt })
-      .onConflict((conflict) => conflict.column('fingerprint').doNothing())
-      .execute()
-  },
+const pairsIn = (db: Kysely<Schema>): Pairs => {
+  const oldestFirst = () => db.selectFrom('certificates').selectAll().orderBy('stored_at').orderBy('fingerprint')
+  return {
+    async putCertificate({ fingerprint, firstName, chain, storedAt }) {
+      await db
+        .insertInto('certificates')
+        .values({ fingerprint, first_name: firstName, chain, stored_at: storedAt })
+        .onConflict((conflict) => conflict.column('fingerprint').doNothing())
+        .execute()
+    },
 
-  async deleteCertificate(fingerprint) {
-    await db.deleteFrom('certificates').where('fingerprint', '=', fingerprint).execute()
-  },
+    async deleteCertificate(fingerprint) {
+      await db.deleteFrom('certificates').where('fingerprint', '=', fingerprint).execute()
+    },
 
-  async listCertificates() {
-    const rows = await db.selectFrom('certificates').selectAll().orderBy('stored_at').orderBy('fingerprint').execute()
-    return rows.map(({ fingerprint, first_name, chain, stored_at }) => ({
-      fingerprint,
-      firstName: first_name,
-      chain,
-      storedAt: stored_at,
-    }))
-  },
+    listCertificates: async () => (await oldestFirst().execute()).map(stored),
 
-  async certificatesVersion() {
-    const { count, newest } = await db
-      .selectFrom('certificates')
-      .select((eb) => [eb.fn.countAll().as('count'), eb.fn.max('stored_at').as('newest')])
-      .executeTakeFirstOrThrow()
-    return `${count} ${newest ?? 0}`
-  },
+    certificatesOf: async (firstName) =>
+      (await oldestFirst().where('first_name', '=', firstName).execute()).map(stored),
+
+    async certificateNamesSince(storedAt) {
+      const rows = await db
+        .selectFrom('certificates')
+        .select('first_name')
+        .distinct()
+        .where('stored_at', '>', storedAt)
+        .orderBy('first_name')
+        .execute()
+      return rows.map(({ first_name }) => first_name)
+    },
+
+    async newestCertificate() {
+      const { newest } = await db
+        .selectFrom('certificates')
+        .select((eb) => eb.fn.max('stored_at').as('newest'))
+        .executeTakeFirstOrThrow()
+      return newest ?? 0
+    },
+  }
+}
+
+const stored = ({ fingerprint, first_name, chain, stored_at }: CertificateRow): StoredCertificate => ({
+  ...{ fingerprint, chain },
+  firstName: first_name,
+  storedAt: stored_at,
 })

@@ -55,15 +55,25 @@ export function secretSuite(on: Bench): void {
       const store = await on.open()
       const one = { fingerprint: 'AA', firstName: 'a.lab.test', chain: 'pem', storedAt: NOW + 1 }
       const two = { ...one, fingerprint: 'BB', storedAt: NOW }
-      const versions = [await store.certificatesVersion()]
-      for (const certificate of [one, two, { ...one, chain: 'other' }]) {
-        await store.putCertificate(certificate)
-        versions.push(await store.certificatesVersion())
-      }
+      for (const certificate of [one, two, { ...one, chain: 'other' }]) await store.putCertificate(certificate)
       expect(await store.listCertificates()).toStrictEqual([two, one])
       await store.deleteCertificate('BB')
-      versions.push(await store.certificatesVersion())
-      expect(versions.map((version, at) => version !== versions[at - 1])).toStrictEqual([true, true, true, false, true])
+      expect(await store.listCertificates()).toStrictEqual([one])
+    })
+
+    it('are found by their first name, and by the time at which they were stored', async () => {
+      const store = await on.open()
+      expect(await store.newestCertificate()).toBe(0)
+      const kept = (fingerprint: string, firstName: string, storedAt: number) => ({
+        ...{ fingerprint, firstName, storedAt },
+        chain: 'pem',
+      })
+      const all = [kept('AA', 'b.lab.test', NOW + 2), kept('BB', 'a.lab.test', NOW + 1), kept('CC', 'b.lab.test', NOW)]
+      for (const certificate of all) await store.putCertificate(certificate)
+      expect(await store.certificatesOf('b.lab.test')).toStrictEqual([all[2], all[0]])
+      expect(await store.certificateNamesSince(NOW - 1)).toStrictEqual(['a.lab.test', 'b.lab.test'])
+      expect(await store.certificateNamesSince(NOW + 1)).toStrictEqual(['b.lab.test'])
+      expect(await store.newestCertificate()).toBe(NOW + 2)
     })
   })
 }

@@ -4,7 +4,9 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { InstalledNames } from '../../../src/certificates/stock/installed-names.ts'
 import { certificateInventory } from '../../../src/certificates/stock/inventory.ts'
+import { digest } from '../../../src/certificates/stock/issued-files.ts'
 import { type CertificateWish, encryptKey, makeCertificate } from '../../support/edge/openssl.ts'
 import { type TempFolder, tempFolder } from '../../support/temp-folder.ts'
 
@@ -64,42 +66,68 @@ describe('what covers a host', () => {
     expect((await covering('app.lab.test', undefined, from))?.certificateFile).toBe(at('issued', 'z.pem'))
   })
 
-  describe('by the index of the store', () => {
-    let version = '1'
-    const indexed = () => certificateInventory([], { issued: at('issued'), issuedVersion: async () => version })
+  describe('by the names that were installed since', () => {
+    const HOST = 'one.lab.test'
+    const place = (name: string) => mkdir(at('issued', name), { recursive: true })
+    const indexed = () => {
+      const installed = new InstalledNames()
+      return { installed, from: certificateInventory([], { issued: at('issued'), installed }) }
+    }
 
-    test('issued certificates, whose folder is listed again only if there are new ones', async () => {
-      await mkdir(at('issued', 'one'), { recursive: true })
-      await make('issued/one/first', ['DNS:one.lab.test'])
-      const from = indexed()
-      expect((await covering('one.lab.test', undefined, from))?.names).toEqual(['one.lab.test'])
-      // No new pair comes so: it is renamed into the folder.
-      await make('issued/one/second', ['DNS:two.lab.test'])
+    test('issued certificates: of all folders only those of new names are read', async () => {
+      const { installed, from } = indexed()
+      await place(HOST)
+      await make(`issued/${HOST}/first`, [`DNS:${HOST}`])
+      expect((await covering(HOST, undefined, from))?.names).toEqual([HOST])
+      for (const name of ['two', '_wildcard']) {
+        await place(`${name}.lab.test`)
+        await make(`issued/${name}.lab.test/pair`, [`DNS:${name.replace('_wildcard', '*')}.lab.test`])
+      }
       expect(await covering('two.lab.test', undefined, from)).toBeUndefined()
-      version = '2'
+      installed.add('*.lab.test')
+      expect((await covering('two.lab.test', undefined, from))?.names).toEqual(['*.lab.test'])
+      installed.add('two.lab.test')
       expect((await covering('two.lab.test', undefined, from))?.names).toEqual(['two.lab.test'])
-      await mkdir(at('issued', 'three'))
-      await make('issued/three/third', ['DNS:three.lab.test'])
-      expect((await covering('three.lab.test', undefined, from))?.names).toEqual(['three.lab.test'])
+    })
+
+    test('the former pair of a name, too, wherever it is by now', async () => {
+      const { installed, from } = indexed()
+      await place(HOST)
+      await make(`issued/${HOST}/former`, [`DNS:${HOST}`], { days: 20 })
+      const former = await covering(HOST, undefined, from)
+      await make('new', [`DNS:${HOST}`], { days: 90 })
+      const aside = at('issued', `.previous-${digest(HOST)}`)
+      renameSync(at('issued', HOST), aside)
+      await place(HOST)
+      for (const file of ['new.pem', 'new.key']) renameSync(at(file), at('issued', HOST, file))
+      // Nobody has told yet: the files of the pair that was found are not there any more.
+      expect((await from.withFingerprint(former?.fingerprint ?? ''))?.certificateFile).toBe(join(aside, 'former.pem'))
+      installed.add(HOST)
+      expect((await covering(HOST, undefined, from))?.certificateFile).toBe(at('issued', HOST, 'new.pem'))
+      expect((await from.withFingerprint(former?.fingerprint ?? ''))?.certificateFile).toBe(join(aside, 'former.pem'))
     })
 
     test('no certificate whose files have gone or were changed', async () => {
-      await mkdir(at('issued', 'one'), { recursive: true })
-      await make('issued/one/first', ['DNS:one.lab.test'])
-      const from = indexed()
-      const found = await covering('one.lab.test', undefined, from)
+      const { from } = indexed()
+      await place(HOST)
+      await make(`issued/${HOST}/first`, [`DNS:${HOST}`])
+      const found = await covering(HOST, undefined, from)
       rmSync(found?.keyFile ?? '')
-      expect(await covering('one.lab.test', undefined, from)).toBeUndefined()
+      expect(await covering(HOST, undefined, from)).toBeUndefined()
       expect(await from.withFingerprint(found?.fingerprint ?? '')).toBeUndefined()
     })
 
     test('all that stand when every host or every problem is asked for', async () => {
-      await mkdir(at('issued', 'one'), { recursive: true })
-      await make('issued/one/first', ['DNS:one.lab.test'])
-      const from = indexed()
-      await covering('one.lab.test', undefined, from)
-      await make('issued/one/second', ['DNS:two.lab.test'])
-      expect([...(await from.coveringEach(['two.lab.test'], Date.now() + 2_000)).keys()]).toEqual(['two.lab.test'])
+      const { from } = indexed()
+      await place(HOST)
+      await make(`issued/${HOST}/first`, [`DNS:${HOST}`])
+      await covering(HOST, undefined, from)
+      await place('two.lab.test')
+      await make('issued/two.lab.test/second', ['DNS:two.lab.test'])
+      rmSync(at('issued', HOST), { recursive: true })
+      expect([...(await from.coveringEach([HOST, 'two.lab.test'], Date.now() + 2_000)).keys()]).toEqual([
+        'two.lab.test',
+      ])
     })
   })
 

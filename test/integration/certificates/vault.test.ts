@@ -1,6 +1,8 @@
+import { X509Certificate } from 'node:crypto'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { InstalledNames } from '../../../src/certificates/stock/installed-names.ts'
 import { SharedPairs } from '../../../src/certificates/vault/shared-pairs.ts'
 import { rotateKeys, Vault } from '../../../src/certificates/vault/vault.ts'
 import { openStore } from '../../../src/store/open.ts'
@@ -168,8 +170,8 @@ describe('a rotation', () => {
 
 describe('issued pairs', () => {
   const DAY = 86_400_000
-  const pairsOf = async (state: string) =>
-    new SharedPairs({ stateDir: at(state), store, vault: await openVault(), now: Date.now })
+  const pairsOf = async (state: string, installed = new InstalledNames(), now = Date.now) =>
+    new SharedPairs({ stateDir: at(state), store, vault: await openVault(), now, installed })
   /** A pair in the folder of an instance, as an order installs it. */
   const issue = async (state: string, name: string, daysOld: number, below = name.replace('*', '_wildcard')) => {
     const place = at(state, 'certificates', below)
@@ -214,6 +216,28 @@ describe('issued pairs', () => {
     await (await pairsOf('away')).update()
     expect(live('away', 'a.lab.test')).toBe(renewed)
     expect((await store.listCertificates()).map(({ chain }) => chain)).not.toContain(away)
+  })
+
+  test('that another instance stores are found whatever its clock says, and the inventory is told of each', async () => {
+    await issue('one', 'a.lab.test', 60)
+    mkdirSync(at('two'), { mode: 0o700 })
+    const installed = new InstalledNames()
+    const two = await pairsOf('two', installed)
+    await (await pairsOf('one')).update()
+    await two.update()
+    expect([...installed.take()]).toEqual(['a.lab.test'])
+    await issue('one', 'b.lab.test', 1)
+    const late = await pairsOf('one', new InstalledNames(), () => Date.now() - DAY)
+    await late.publish('b.lab.test', {
+      certificatePem: live('one', 'b.lab.test'),
+      keyPem: live('one', 'b.lab.test', 'privkey.pem'),
+      fingerprint: new X509Certificate(live('one', 'b.lab.test')).fingerprint256,
+    })
+    await two.update()
+    expect(live('two', 'b.lab.test')).toBe(live('one', 'b.lab.test'))
+    expect([...installed.take()]).toEqual(['b.lab.test'])
+    await two.update()
+    expect([...installed.take()]).toEqual([])
   })
 
   // Row 38 of the threats, by way of the store: whoever can write rows chooses neither a folder nor another host's pair.
