@@ -1022,20 +1022,33 @@ export interface components {
             /** @enum {string} */
             part: "entry" | "record" | "mark" | "certificate";
             /**
-             * @description What of an entry differs, the name and type of a record, or `served` for the certificate that is shown.
+             * @description What of an entry differs, such as `backend` or the option `timeouts.read`; the name and type of a record; `served` for the certificate that is shown.
              * @example backend
              */
             field: string;
-            /**
-             * @description For a file of an edge: the file on its disk that has this part. It may have parts of other hosts, too.
-             * @example /etc/nginx/drawbridge/current/backends/05.map
-             */
-            path?: string;
             expected: string;
-            /** @description `missing`, or what was found instead. Never a line of a file. */
+            /** @description `missing`, or what was found instead, in words. Never a line of a file. */
             found: string;
             /** @description Whether a repair would overwrite a change that was made outside Drawbridge. */
             overwrite: boolean;
+            /**
+             * @description For an entry: the file on the disk of its edge that has this part. It may have parts of other hosts, too.
+             * @example /etc/nginx/drawbridge/current/backends/05.map
+             */
+            file?: string;
+            /** @description The line of that file. */
+            line?: number;
+            /** @description The same as `file`, for callers of earlier versions. */
+            path?: string;
+            /**
+             * Format: date-time
+             * @description When that file was last written.
+             */
+            since?: string;
+            /** @description Other hosts that the same change touches: at most 20. */
+            alsoTouches?: string[];
+            /** @description How many more hosts it touches than `alsoTouches` names. */
+            alsoTouchesMore?: number;
             /**
              * @description The server of the Secondary, for a file that differs there.
              * @example 73
@@ -2717,6 +2730,17 @@ export interface operations {
                      * @example {
                      *       "planId": "plan_4c7p0wq9d2f6h8k1m3n5r7t9v0",
                      *       "differences": [
+                     *         {
+                     *           "part": "entry",
+                     *           "field": "backend",
+                     *           "expected": "http://192.168.45.25:3000",
+                     *           "found": "http://192.168.45.25:3999",
+                     *           "overwrite": true,
+                     *           "file": "/etc/nginx/drawbridge/current/backends/05.map",
+                     *           "line": 7,
+                     *           "path": "/etc/nginx/drawbridge/current/backends/05.map",
+                     *           "since": "2026-01-31T12:00:00.000Z"
+                     *         },
                      *         {
                      *           "part": "record",
                      *           "field": "hello.lab.test A",

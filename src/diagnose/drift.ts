@@ -4,14 +4,25 @@ import type { Receipt, ZoneRecord } from '../model/receipt.ts'
 /** One difference between an applied plan and the world. Never holds a line of a file. */
 export interface Difference {
   readonly part: 'entry' | 'record' | 'mark' | 'certificate'
-  /** What of an entry differs, the name and type of a record, or `served` for the certificate that the Primary shows. */
+  /**
+   * What of an entry differs, such as `backend` or the option `timeouts.read`, the name and type of a record, or `served` for the
+   * certificate that the Primary shows.
+   */
   readonly field: string
-  /** For an entry: the absolute path of the file on the disk of its edge that has this part. */
-  readonly path?: string
   readonly expected: string
   readonly found: string
   /** Whether a repair would overwrite something that was changed outside Drawbridge. */
   readonly overwrite: boolean
+  /** For an entry: the absolute path of the file on the disk of its edge that has this part, and its line. */
+  readonly file?: string
+  readonly line?: number
+  /** The same as `file`, for callers of earlier versions. */
+  readonly path?: string
+  /** When the file was last written. */
+  readonly since?: string
+  /** Other hosts that the same change touches, and how many more than are named. */
+  readonly alsoTouches?: string[]
+  readonly alsoTouchesMore?: number
   /** The server of the Secondary, for its files. Absent: the Primary, the zone, or the certificate. */
   readonly server?: string
 }
@@ -29,8 +40,8 @@ export interface SeenExposure {
   readonly entry: SeenEntry | undefined
   /** Everything at the names of the applied records, of the types that Drawbridge can write. */
   readonly records: readonly ZoneRecord[]
-  /** The fingerprint of the certificate that the Primary shows. Null: it shows none. Undefined: it was not asked. */
-  readonly served: string | null | undefined
+  /** The certificate that the Primary shows. Null: it shows none. Undefined: it was not asked. */
+  readonly served: Certificate | null | undefined
   /** Whether the certificate and its key are in one of the folders of certificates. */
   readonly isInStock: boolean
 }
@@ -44,19 +55,33 @@ export interface SeenEntry {
   /** Null: the edge has none. */
   readonly plan: string | null
   readonly certificate: string | null
-  readonly drift: readonly {
-    readonly field: string
-    readonly expected?: string | undefined
-    readonly found?: string | undefined
-    readonly file: string
-    readonly line: number | null
-  }[]
+  readonly drift: readonly SeenDrift[]
 }
 
-/** What was applied of an entry: its plan, and the id of its certificate. */
+interface SeenDrift {
+  readonly field: string
+  readonly expected?: string | undefined
+  readonly found?: string | undefined
+  readonly added?: number | undefined
+  readonly absent?: number | undefined
+  readonly since?: number | undefined
+  readonly alsoTouches?: readonly string[] | undefined
+  readonly alsoTouchesMore?: number | undefined
+  readonly file: string
+  readonly line: number | null
+}
+
+/** What was applied of an entry: its plan, and the id of its certificate, with the certificate. */
 export interface AppliedEntry {
   readonly plan: string
   readonly certificate: string | null
+  readonly shown: Certificate | undefined
+}
+
+interface Certificate {
+  readonly fingerprint: string
+  readonly names: readonly string[]
+  readonly notAfter: number
 }
 
 const MISSING = 'missing'
@@ -77,35 +102,61 @@ export const differences = (
 ]
 
 function entryDifferences(seen: SeenEntry, applied: AppliedEntry): Difference[] {
-  const path = escapeText(seen.file)
-  const entry = { part: 'entry', field: 'entry', path, overwrite: false } as const
+  const place = placeOf(seen)
+  const entry = { part: 'entry', field: 'entry', ...place, overwrite: false } as const
   if (seen.plan === null && seen.drift.length === 0) return [{ ...entry, expected: applied.plan, found: MISSING }]
-  const edited = seen.drift.map(
-    ({ field: what, expected, found, file }): Difference => ({
-      part: what === 'certificate' ? 'certificate' : 'entry',
-      field: what,
-      path: escapeText(file),
-      expected: expected === undefined ? 'as applied' : escapeText(expected),
-      found: found === undefined ? 'edited' : escapeText(found),
-      overwrite: found !== MISSING && what !== 'owner',
-    }),
-  )
-  if (edited.length > 0) return edited
+  if (seen.drift.length > 0) return seen.drift.map((drift) => editedDifference(drift, applied))
   if (seen.plan !== applied.plan)
     return [{ ...entry, expected: applied.plan, found: escapeText(seen.plan ?? MISSING), overwrite: true }]
   if (seen.certificate === applied.certificate) return []
-  const expected = applied.certificate ?? 'none'
-  return [
-    {
-      part: 'certificate',
-      field: 'certificate',
-      path,
-      expected,
-      found: escapeText(seen.certificate ?? 'none'),
-      overwrite: false,
-    },
-  ]
+  const [expected, found] = [idInWords(applied.certificate, applied), idInWords(seen.certificate, applied)]
+  return [{ ...entry, part: 'certificate', field: 'certificate', expected, found }]
 }
+
+function editedDifference(drift: SeenDrift, applied: AppliedEntry): Difference {
+  const { field, expected, found, added = 0, absent = 0, since, alsoTouches, alsoTouchesMore } = drift
+  const words = field === 'certificate' ? (text: string) => idInWords(text, applied) : escapeText
+  return {
+    part: field === 'certificate' ? 'certificate' : 'entry',
+    field: escapeText(field),
+    expected: expected === undefined ? 'as applied' : words(expected),
+    found: found === undefined ? linesInWords(added, absent) : words(found),
+    overwrite: found !== MISSING && field !== 'owner',
+    ...placeOf(drift),
+    ...(since !== undefined && { since: new Date(since).toISOString() }),
+    ...(alsoTouches && alsoTouches.length > 0 && { alsoTouches: alsoTouches.map(escapeText) }),
+    ...(alsoTouchesMore !== undefined && { alsoTouchesMore }),
+  }
+}
+
+const placeOf = ({ file, line }: { readonly file: string; readonly line: number | null }) => ({
+  file: escapeText(file),
+  ...(line !== null && { line }),
+  path: escapeText(file),
+})
+
+/** `2 lines that belong to no option, 1 line is missing` */
+function linesInWords(added: number, absent: number): string {
+  const parts = [
+    ...(added > 0
+      ? [added === 1 ? '1 line that belongs to no option' : `${added} lines that belong to no option`]
+      : []),
+    ...(absent > 0 ? [absent === 1 ? '1 line is missing' : `${absent} lines are missing`] : []),
+  ]
+  return parts.join(', ') || 'edited'
+}
+
+/** A person cannot compare two ids of certificates. */
+function idInWords(id: string | null, { certificate, shown }: AppliedEntry): string {
+  if (id === null) return 'none'
+  if (id === certificate && shown) return certificateInWords(shown)
+  return /^[0-9a-f]{32}$/.test(id) ? 'another certificate' : escapeText(id)
+}
+
+const MOST_NAMES = 3
+
+const certificateInWords = ({ names, notAfter }: Certificate): string =>
+  `for ${names.slice(0, MOST_NAMES).map(escapeText).join(', ')}${names.length > MOST_NAMES ? ' and others' : ''}, valid until ${new Date(notAfter).toISOString().slice(0, 10)}`
 
 /** One difference for each name and type whose values are not those that were applied. */
 function recordDifferences(host: string, applied: readonly ZoneRecord[], seen: readonly ZoneRecord[]): Difference[] {
@@ -133,16 +184,10 @@ function shownValues(field: string, found: ReadonlySet<string>): string {
 }
 
 function servedDifference({ certificate }: Receipt, served: SeenExposure['served']): Difference[] {
-  if (!certificate || served === undefined || served === certificate.fingerprint) return []
-  return [
-    {
-      part: 'certificate',
-      field: 'served',
-      expected: certificate.fingerprint,
-      found: served ?? MISSING,
-      overwrite: false,
-    },
-  ]
+  if (!certificate || served === undefined || served?.fingerprint === certificate.fingerprint) return []
+  const found = served === null ? MISSING : `another one ${certificateInWords(served)}`
+  const expected = certificateInWords(certificate)
+  return [{ part: 'certificate', field: 'served', expected, found, overwrite: false }]
 }
 
 function stockDifference({ certificate }: Receipt, isInStock: boolean): Difference[] {

@@ -92,13 +92,26 @@ export type HostVerdict =
     }
   | { readonly host: string; readonly state: 'refused'; readonly fault: EdgeFault }
 
+export const MOST_TOUCHED = 20
+
 /** A difference between the record of a host and its texts. */
 export interface Drift {
-  /** `owner`: another user owns the file, and could write anything into it. */
-  readonly field: 'backend' | 'name' | 'proof' | 'certificate' | 'challenge' | 'block' | 'record' | 'owner'
-  /** The recorded value, and the found value. Undefined if it is not a single word. */
+  /**
+   * A part of the record, or an option such as `timeouts.read`. `owner`: another user owns the file, and could write anything into it.
+   * `block`: lines of the server block that belong to no option.
+   */
+  readonly field: string
+  /** The recorded value, and the found value. Undefined if it is not a single word, or secret. */
   readonly expected?: string | undefined
   readonly found?: string | undefined
+  /** Of `block`: how many lines were added, and how many are missing. */
+  readonly added?: number | undefined
+  readonly absent?: number | undefined
+  /** When the file was last written. */
+  readonly since?: number | undefined
+  /** Other hosts that the same change touches: at most MOST_TOUCHED names, and how many more there are. */
+  readonly alsoTouches?: readonly string[] | undefined
+  readonly alsoTouchesMore?: number | undefined
   /** The place for a person, for display. */
   readonly file: string
   readonly line: number | null

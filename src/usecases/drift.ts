@@ -43,7 +43,7 @@ export async function findDrift(parts: DriftParts, planId: string): Promise<read
   const [entry, records, served, isInStock, secondary] = await Promise.all([
     view && seenOn('', view, host),
     seenRecords(parts, plan.request.zone, applied),
-    view && receipt.certificate ? servedFingerprint(view, plan.host) : undefined,
+    view && receipt.certificate ? servedCertificate(view, plan.host) : undefined,
     receipt.certificate ? parts.hasCertificate(receipt.certificate.fingerprint) : true,
     parts.onSecondary(host),
   ])
@@ -58,6 +58,7 @@ export async function findDrift(parts: DriftParts, planId: string): Promise<read
 export const appliedEntry = ({ planId, request }: Plan, { certificate }: Receipt): AppliedEntry => ({
   plan: planId,
   certificate: request.tls && certificate ? certificateId(certificate.fingerprint) : null,
+  shown: certificate,
 })
 
 /** The entry of a host on an edge. */
@@ -90,9 +91,11 @@ async function seenRecords(
 }
 
 /** Undefined when the Primary did not answer: then nothing is known about its certificate. */
-async function servedFingerprint(view: EdgeView, host: string): Promise<string | null | undefined> {
+async function servedCertificate(view: EdgeView, host: string): Promise<ServedCertificate | null | undefined> {
   const { address, ports } = view
   const shown = await view.handshake({ address, port: ports.https }, host, HANDSHAKE_MS)
-  if (shown.kind === 'certificate') return shown.fingerprint
+  if (shown.kind === 'certificate') return shown
   return shown.kind === 'refused' ? null : undefined
 }
+
+type ServedCertificate = Extract<Awaited<ReturnType<EdgeView['handshake']>>, { readonly kind: 'certificate' }>

@@ -203,14 +203,18 @@ export function addDiff(program: Command): void {
       const { file, prune } = options
       if (file !== undefined && host === undefined && !all) return diffFile(file, { ...options, json })
       if (file !== undefined || prune) throw new UsageError('Pass -f without a host and without --all.')
-      const { driftLines, readDrifts, readStray, strayLines } = await import('../views/drift.ts')
+      const { driftLines, nextLines, readDrifts, readStray, strayLines } = await import('../views/drift.ts')
       const api = await apiClient(options)
       const drifts = await readDrifts(api, host && (await namedHost(api, host)), all === true)
       const edges = all ? await readStray(api) : []
       const isSame =
         edges.length === 0 && drifts.every(({ differences, isBlocked }) => differences.length === 0 && !isBlocked)
       const exitCode = isSame ? EXIT.ok : EXIT.notWell
-      const lines = (screen: Screen) => [...driftLines(drifts, screen), ...strayLines(edges)]
+      const lines = (screen: Screen) => [
+        ...driftLines(drifts, screen, api.clock.now()),
+        ...(all ? [] : nextLines(drifts, screen)),
+        ...strayLines(edges),
+      ]
       print({ body: { drifts, ...(all && { edges }) }, lines, exitCode }, json)
     })
   withExample(

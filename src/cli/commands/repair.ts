@@ -80,7 +80,7 @@ async function shownDrift(
   const planId = await planIdOf(api, planOrHost)
   const [drift, { host }] = await Promise.all([api.drift(planId), api.getPlan(planId)])
   const screen = standardOutput()
-  if (!json) screen.print(...driftLines([{ ...drift, host }], screen))
+  if (!json) screen.print(...driftLines([{ ...drift, host }], screen, api.clock.now()))
   return { drift, host }
 }
 

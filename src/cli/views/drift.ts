@@ -3,7 +3,7 @@ import type { DrawbridgeClient } from '../../client/client.ts'
 import { Refusal } from '../../client/refusal.ts'
 import { UsageError } from '../../terminal/declare.ts'
 import type { Screen } from '../../terminal/screen.ts'
-import { hanging } from '../../terminal/text.ts'
+import { hanging, pairs, until } from '../../terminal/text.ts'
 import { planIdOf } from '../plan-of.ts'
 
 interface Compared extends Drift {
@@ -76,8 +76,8 @@ export const unknownLines = (server: string, unknown: number): string[] =>
       ]
     : []
 
-/** Every difference with what was expected and found, or one sentence per host without any. */
-export const driftLines = (drifts: readonly Compared[], screen: Screen): string[] =>
+/** Every difference as a sentence with its place below it, or one sentence per host without any. */
+export const driftLines = (drifts: readonly Compared[], screen: Screen, now: number): string[] =>
   drifts.flatMap(({ host, differences, isBlocked }) =>
     differences.length === 0
       ? [
@@ -85,22 +85,62 @@ export const driftLines = (drifts: readonly Compared[], screen: Screen): string[
             ? `${host}: blocked, not compared. drawbridge diagnose ${host} tells what to do.`
             : `${host}: no difference.`,
         ]
-      : [`${host}:`, ...differences.flatMap((difference) => differenceLines(difference, screen))],
+      : [`${host}:`, ...differences.flatMap((difference) => differenceLines(difference, screen, now))],
   )
 
-function differenceLines(difference: Drift['differences'][number], screen: Screen) {
-  const { part, field, path = field, expected, found, overwrite, server } = difference
-  const where = server === undefined ? '' : ` on edge ${server}`
-  const by = overwrite ? ' (changed outside Drawbridge)' : ''
+/** What leads on from a comparison that found something. */
+export const nextLines = (drifts: readonly Compared[], screen: Screen): string[] =>
+  drifts.flatMap(({ host, differences }) => {
+    if (differences.length === 0) return []
+    const option = differences.some(({ overwrite }) => overwrite) ? ' --overwrite' : ''
+    return pairs(
+      [
+        ['To write it again:', `drawbridge repair ${host}${option}`],
+        ['To keep it as it is:', `drawbridge accept ${host}`],
+      ],
+      screen.columns,
+    )
+  })
+
+type Difference = Drift['differences'][number]
+
+function differenceLines(difference: Difference, screen: Screen, now: number): string[] {
+  const { file, line, server, overwrite, since, alsoTouches = [], alsoTouchesMore = 0 } = difference
+  const place = file === undefined ? [] : [`${file}${line === undefined ? '' : `:${line}`}`]
+  const others = alsoTouchesMore > 0 ? [...alsoTouches, `${alsoTouchesMore} more`] : alsoTouches
+  const notes = [
+    ...place.map((text) => `${text}${server === undefined ? '' : ` on edge ${server}`}`),
+    ...(since === undefined ? [] : [`written ${until(since, now)}`]),
+    ...(overwrite ? ['changed outside Drawbridge'] : []),
+    ...(others.length > 0 ? [`also touches ${others.join(', ')}`] : []),
+  ]
   return [
-    ...hanging('  ', 4, `${part} ${path}${where}${by}`, screen.columns),
-    ...hanging('    expected ', 13, shortHash(expected), screen.columns),
-    ...hanging('    found    ', 13, shortHash(found), screen.columns),
+    ...hanging('  ', 4, differenceInWords(difference), screen.columns),
+    ...notes.flatMap((note) => hanging('    ', 4, note, screen.columns)),
   ]
 }
 
-/** Enough of a hash to see that two differ. `--json` has all of it. */
-const shortHash = (text: string): string => text.replace(/^(sha256:[0-9a-f]{12})[0-9a-f]{52}$/, '$1…')
+function differenceInWords({ part, field, expected, found }: Difference): string {
+  const [name = '', type = ''] = part === 'record' ? field.split(' ') : []
+  const what =
+    part === 'record' ? `${type} record of ${name}` : part === 'mark' ? 'owner mark' : (NAMES[field] ?? field)
+  const isTold = expected !== 'as applied' && expected !== 'none' && part !== 'mark' && field !== 'entry'
+  if (found === 'missing') return `${what}: ${isTold ? `${expected} ` : ''}is missing`
+  return `${what}: ${isTold ? `${expected} → ${afterSame(expected, found)}` : found}`
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  served: 'certificate that the Primary shows',
+  block: 'server block',
+  record: 'record of the entry',
+  owner: 'owner of the file',
+}
+
+/** Of two addresses that differ in their ports only the second port: `:3999`. */
+function afterSame(expected: string, found: string): string {
+  const [, port] = /^.*[^:](:\d+)$/.exec(found) ?? []
+  return port !== undefined && expected.startsWith(`${found.slice(0, -port.length)}:`) ? port : found
+}
 
 /** What an accept leaves, writes and ends, for the person who confirms it. */
 export const acceptanceLines = (host: string, screen: Screen): string[] =>

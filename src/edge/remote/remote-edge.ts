@@ -66,6 +66,7 @@ export function listIn(
         ...drift,
         ...(drift.expected !== undefined && { expected: escapeText(drift.expected) }),
         ...(drift.found !== undefined && { found: escapeText(drift.found) }),
+        ...(drift.alsoTouches && { alsoTouches: drift.alsoTouches.filter(isHost) }),
         file: escapeText(drift.file),
       })),
       file: escapeText(one.file),

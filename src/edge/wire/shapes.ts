@@ -2,7 +2,7 @@ import { type TProperties, type TSchema, Type } from 'typebox'
 import { NO_ANSWER_REASONS } from '../../model/badge.ts'
 import { MOST_STRAY_FILES, MOST_STRAY_LINES } from '../../model/host-status.ts'
 import { RUN_ID_GRAMMAR, STORE_ID_GRAMMAR } from '../../model/run.ts'
-import { EDGE_POINTS } from '../contract.ts'
+import { EDGE_POINTS, MOST_TOUCHED } from '../contract.ts'
 import { MOST_STORES } from '../fences/fence-table.ts'
 import { CertificateId, EntryShape } from '../record/entry.ts'
 
@@ -35,7 +35,8 @@ const Floor = closed({ store: StoreId, epoch: Whole })
 
 export const Pair = closed({ certificatePem: text(65_536), keyPem: text(16_384) })
 
-const DRIFT_FIELDS = ['backend', 'name', 'proof', 'certificate', 'challenge', 'block', 'record', 'owner'] as const
+/** The last moment that a date can be. */
+const LAST_MOMENT = 8_640_000_000_000_000
 const Revision = Type.String({ pattern: '^[0-9a-f]{32}$' })
 
 /** `hosts`: default all. `certificates`: which of these the edge has. `unsettled`: the runs that are not settled. */
@@ -66,9 +67,14 @@ export const HostList = closed({
       fence: nullable(Fence),
       drift: list(
         closed({
-          field: oneOf(DRIFT_FIELDS),
+          field: Type.String({ pattern: '^[a-z][A-Za-z.]{0,40}$' }),
           expected: Type.Optional(text(300)),
           found: Type.Optional(text(300)),
+          added: Type.Optional(Whole),
+          absent: Type.Optional(Whole),
+          since: Type.Optional(Type.Integer({ minimum: 0, maximum: LAST_MOMENT })),
+          alsoTouches: Type.Optional(list(Host, MOST_TOUCHED)),
+          alsoTouchesMore: Type.Optional(Whole),
           file: SystemPath,
           line: nullable(Line),
         }),

@@ -4,7 +4,7 @@ import { LookAnswer, LookQuestion } from './look-shapes.ts'
 import * as shape from './shapes.ts'
 
 /** What the two sides must have in common. A change of a shape that the other side refuses needs a new number. */
-export const PROTOCOL = 2
+export const PROTOCOL = 3
 
 /** Where the agent listens, if its configuration does not say. */
 export const PATH_OF = (verb: string): string => `/v${PROTOCOL}/${verb}`

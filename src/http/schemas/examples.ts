@@ -112,6 +112,13 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<number, unknown>>>
     200: {
       planId,
       differences: [
+        {
+          part: 'entry',
+          field: 'backend',
+          ...{ expected: 'http://192.168.45.25:3000', found: 'http://192.168.45.25:3999', overwrite: true },
+          ...{ file: '/etc/nginx/drawbridge/current/backends/05.map', line: 7 },
+          ...{ path: '/etc/nginx/drawbridge/current/backends/05.map', since: at },
+        },
         { part: 'record', field: `${host} A`, expected: '192.168.45.23', found: '192.168.45.99', overwrite: true },
       ],
     },

@@ -175,21 +175,31 @@ const DifferenceBody = Type.Object(
     part: oneOf(['entry', 'record', 'mark', 'certificate']),
     field: Type.String({
       description:
-        'What of an entry differs, the name and type of a record, or `served` for the certificate that is shown.',
+        'What of an entry differs, such as `backend` or the option `timeouts.read`; the name and type of a record; `served` for the ' +
+        'certificate that is shown.',
       examples: ['backend'],
     }),
-    path: Type.Optional(
-      Type.String({
-        description:
-          'For a file of an edge: the file on its disk that has this part. It may have parts of other hosts, too.',
-        examples: ['/etc/nginx/drawbridge/current/backends/05.map'],
-      }),
-    ),
     expected: Type.String(),
-    found: Type.String({ description: '`missing`, or what was found instead. Never a line of a file.' }),
+    found: Type.String({ description: '`missing`, or what was found instead, in words. Never a line of a file.' }),
     overwrite: Type.Boolean({
       description: 'Whether a repair would overwrite a change that was made outside Drawbridge.',
     }),
+    file: Type.Optional(
+      Type.String({
+        description:
+          'For an entry: the file on the disk of its edge that has this part. It may have parts of other hosts, too.',
+        examples: ['/etc/nginx/drawbridge/current/backends/05.map'],
+      }),
+    ),
+    line: Type.Optional(Type.Integer({ minimum: 1, description: 'The line of that file.' })),
+    path: Type.Optional(Type.String({ description: 'The same as `file`, for callers of earlier versions.' })),
+    since: Type.Optional(Type.String({ format: 'date-time', description: 'When that file was last written.' })),
+    alsoTouches: Type.Optional(
+      Type.Array(Type.String(), { description: 'Other hosts that the same change touches: at most 20.' }),
+    ),
+    alsoTouchesMore: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'How many more hosts it touches than `alsoTouches` names.' }),
+    ),
     server: Type.Optional(
       Type.String({ description: 'The server of the Secondary, for a file that differs there.', examples: ['73'] }),
     ),

@@ -1,10 +1,12 @@
-import type { Drift, ListedHost } from '../../edge/contract.ts'
+import { lstatSync } from 'node:fs'
+import { type Drift, type ListedHost, MOST_TOUCHED } from '../../edge/contract.ts'
 import type { Fences } from '../../edge/fences/fences.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import { Slices } from '../../primitives/slices.ts'
 import { type Parts, renderParts } from '../config/render-entry.ts'
 import { type HostKind, TEXT_KINDS } from '../config/shards.ts'
 import type { Listening } from '../config/sockets.ts'
+import { blockDrift } from './block-drift.ts'
 import type { PresentGeneration } from './present.ts'
 import type { Standing } from './standing.ts'
 
@@ -27,6 +29,7 @@ export async function listHosts(
   const standings = hosts ? hosts.map((host) => present.find(host) ?? host) : [...present.all()]
   const names = standings.map((one) => (typeof one === 'string' ? one : one.host))
   const known = new Map(fences.of(names).map((fence) => [fence.host, fence]))
+  const touched = touchedIn(present)
   const listed: ListedHost[] = []
   for (const one of standings) {
     if (slices.isOver) await slices.next()
@@ -41,7 +44,11 @@ export async function listHosts(
             entry: one.entry ?? null,
             revision: one.revision,
             fence,
-            drift: driftOf(one, present, listening),
+            drift: driftOf(one, present, listening).map((drift) => ({
+              ...drift,
+              ...sinceOf(drift.file),
+              ...touched(one, drift),
+            })),
             ...place,
           },
     )
@@ -49,7 +56,33 @@ export async function listHosts(
   return listed
 }
 
-const FIELDS: Readonly<Record<HostKind, Drift['field']>> = {
+/** Whom a change of a whole file, or of a certificate, touches as well. */
+function touchedIn(present: PresentGeneration): (standing: Standing, drift: Drift) => Partial<Drift> {
+  let users: Map<string | undefined, Standing[]> | undefined
+  const usersOf = (certificate: string): readonly Standing[] => {
+    users ??= Map.groupBy(present.all(), ({ entry }) => entry?.certificate ?? undefined)
+    return users.get(certificate) ?? []
+  }
+  return ({ host, entry }, { field, found }) => {
+    const lost = field === 'certificate' && found === 'missing' ? entry?.certificate : undefined
+    const isWholeFile = field === 'owner' || found === LINK
+    const hosts = isWholeFile ? present.sharingFilesOf(host) : lost ? usersOf(lost).map((one) => one.host) : []
+    const others = hosts.filter((other) => other !== host)
+    return {
+      ...(others.length > 0 && { alsoTouches: others.slice(0, MOST_TOUCHED) }),
+      ...(others.length > MOST_TOUCHED && { alsoTouchesMore: others.length - MOST_TOUCHED }),
+    }
+  }
+}
+
+function sinceOf(file: string): Pick<Drift, 'since'> {
+  const found = lstatSync(file, { throwIfNoEntry: false })
+  return found ? { since: Math.floor(found.mtimeMs) } : {}
+}
+
+const LINK = 'a-link'
+
+const FIELDS: Readonly<Record<HostKind, string>> = {
   entries: 'record',
   'names-http': 'name',
   'names-https': 'name',
@@ -64,18 +97,25 @@ const FIELDS: Readonly<Record<HostKind, Drift['field']>> = {
 function driftOf(standing: Standing, present: PresentGeneration, listening: Listening): readonly Drift[] {
   const { host, entry, parts, isEdited } = standing
   const link = isEdited ? present.linkOf(host) : undefined
-  if (link !== undefined) return [{ field: FIELDS[link], found: 'a-link', ...present.whereIs(host, [link]) }]
+  if (link !== undefined) return [{ field: FIELDS[link], found: LINK, ...present.whereIs(host, [link]) }]
   if (!isEdited) return [...withoutPair(standing, present), ...foreignOwner(host, present)]
   if (!entry) return [{ field: 'record', ...present.whereIs(host, ['entries']) }]
   const rendered = renderedAs(standing, listening)
   const kinds = TEXT_KINDS.filter((kind) => parts.get(kind) !== rendered?.get(kind))
   // Another version rendered the text, and it was edited since.
   const differing = kinds.length > 0 ? kinds : [parts.has('blocks') ? ('blocks' as const) : ('backends' as const)]
-  return differing.map((kind) => {
+  return differing.flatMap((kind): readonly Drift[] | Drift => {
     const place = { field: FIELDS[kind], ...present.whereIs(host, [kind]) }
     const text = parts.get(kind)
     if (text === undefined) return { ...place, found: 'missing' }
-    const [expected, found] = [valueIn(rendered?.get(kind)), valueIn(text)]
+    const wanted = rendered?.get(kind)
+    if (kind === 'blocks' && wanted !== undefined)
+      return blockDrift(wanted, text).map(({ at, ...told }) => ({
+        ...told,
+        file: place.file,
+        line: place.line === null ? null : place.line + at,
+      }))
+    const [expected, found] = [valueIn(wanted), valueIn(text)]
     const isTold = (kind === 'backends' || kind === 'tls/hosts') && expected !== found
     return { ...place, ...(isTold && { expected, found }) }
   })

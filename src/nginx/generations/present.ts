@@ -144,6 +144,12 @@ export class PresentGeneration {
     return { file: join(this.#folder, CURRENT, found?.file ?? ''), line: found?.line ?? null }
   }
 
+  /** The hosts whose texts are in the same files, this one included. */
+  sharingFilesOf(host: string): readonly string[] {
+    const { number } = this
+    return number === undefined ? [] : [...this.#shard(number, shardOf(host)).keys()]
+  }
+
   /** The id of another user who owns a file of the host. */
   foreignOwnerOf(host: string): number | undefined {
     const { number } = this

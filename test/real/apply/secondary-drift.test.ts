@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { visit } from '../../support/edge/visitor.ts'
 import { untilInStep } from '../../support/lab/edge-step.ts'
@@ -48,14 +48,17 @@ test('a hand edit on the Secondary is drift of the host, shown everywhere, and a
   writeFileSync(file, readFileSync(file, 'utf8').replace(/http:\/\/\S+;/, 'http://127.0.0.1:9;'))
   expect(await drift()).toEqual([
     expect.objectContaining({
-      ...{ part: 'entry', field: 'backend', path: file, server: '73', overwrite: true },
+      ...{ part: 'entry', field: 'backend', file, path: file, server: '73', overwrite: true },
+      ...{ line: expect.any(Number), since: new Date(Math.floor(statSync(file).mtimeMs)).toISOString() },
       found: 'http://127.0.0.1:9',
     }),
   ])
   const shown = await command(['diff', HOST, '--url', lab.description.inside])
   expect([shown.code, shown.stdout]).toEqual([
     1,
-    expect.stringContaining(`entry ${entryFile(secondary(), HOST)} on edge 73`),
+    expect.stringMatching(
+      /^ {2}backend: http:\S+ → http:\/\/127\.0\.0\.1:9\n.*:\d+ on edge 73\n {4}written .*\n {4}changed outside/m,
+    ),
   ])
   await untilStatusSays('differs')
   expect((await rowOf()).badge).toBe('RUNNING')

@@ -5,8 +5,10 @@ import type { Receipt } from '../../../src/model/receipt.ts'
 const record = { name: 'app.lab.test', type: 'A', ttl: 60, value: '192.0.2.1' } as const
 const mark = { name: '_drawbridge.app.lab.test', type: 'TXT', ttl: 60, value: 'drawbridge plan_1' } as const
 const receipt: Receipt = { version: 2, records: [record, mark] }
-const APPLIED = { plan: 'plan_1', certificate: 'a'.repeat(32) }
+const SHOWN = { fingerprint: 'F1', names: ['app.lab.test'], notAfter: 0 }
+const APPLIED = { plan: 'plan_1', certificate: 'a'.repeat(32), shown: SHOWN }
 const PLACE = { file: '/edge/backends/07.map', line: 3 }
+const AT = { ...PLACE, path: PLACE.file }
 const ENTRY: SeenEntry = { server: '23', ...PLACE, ...APPLIED, drift: [] }
 const AS_APPLIED: SeenExposure = {
   entry: ENTRY,
@@ -24,12 +26,20 @@ test('what is as it was applied has no difference', () => {
 test('an entry that is missing need not be overwritten, and neither need what is missing of it', () => {
   const gone = { ...ENTRY, plan: null, certificate: null, line: null }
   expect(differing({ entry: gone })).toEqual([
-    { part: 'entry', field: 'entry', path: PLACE.file, expected: 'plan_1', found: 'missing', overwrite: false },
+    {
+      part: 'entry',
+      field: 'entry',
+      expected: 'plan_1',
+      found: 'missing',
+      overwrite: false,
+      file: PLACE.file,
+      path: PLACE.file,
+    },
   ])
   const partly = { ...ENTRY, drift: [{ field: 'certificate', found: 'missing', ...PLACE, line: null }] }
   expect(differing({ entry: partly })).toEqual([
     {
-      ...{ part: 'certificate', field: 'certificate', path: PLACE.file },
+      ...{ part: 'certificate', field: 'certificate', file: PLACE.file, path: PLACE.file },
       ...{ expected: 'as applied', found: 'missing', overwrite: false },
     },
   ])
@@ -44,7 +54,7 @@ test('what somebody edited must be overwritten, and is named with its place and,
     {
       part: 'entry',
       field: 'backend',
-      path: PLACE.file,
+      ...AT,
       expected: 'http://192.0.2.1:1',
       found: 'http://192.0.2.9:9',
       overwrite: true,
@@ -52,11 +62,32 @@ test('what somebody edited must be overwritten, and is named with its place and,
     {
       part: 'certificate',
       field: 'certificate',
-      path: '/edge/tls/07.map',
+      ...{ file: '/edge/tls/07.map', line: 2, path: '/edge/tls/07.map' },
       expected: 'as applied',
       found: 'edited',
       overwrite: true,
     },
+  ])
+})
+
+test('lines, time and reach are told in words, and no id of a certificate is', () => {
+  const block = {
+    field: 'block',
+    added: 2,
+    absent: 1,
+    since: 0,
+    alsoTouches: ['b.lab.test'],
+    alsoTouchesMore: 3,
+    ...PLACE,
+  }
+  const pem = { field: 'certificate', expected: APPLIED.certificate, found: 'b'.repeat(32), ...PLACE }
+  expect(differing({ entry: { ...ENTRY, drift: [block, pem] } })).toMatchObject([
+    {
+      ...{ field: 'block', expected: 'as applied', overwrite: true, since: '1970-01-01T00:00:00.000Z' },
+      found: '2 lines that belong to no option, 1 line is missing',
+      ...{ alsoTouches: ['b.lab.test'], alsoTouchesMore: 3 },
+    },
+    { expected: 'for app.lab.test, valid until 1970-01-01', found: 'another certificate' },
   ])
 })
 
@@ -67,12 +98,12 @@ test('an entry whose record nobody can read is an edit, and not a missing one', 
 
 test('the entry of another plan must be overwritten, another certificate of the same plan need not be', () => {
   expect(differing({ entry: { ...ENTRY, plan: 'plan_2' } })).toEqual([
-    { part: 'entry', field: 'entry', path: PLACE.file, expected: 'plan_1', found: 'plan_2', overwrite: true },
+    { part: 'entry', field: 'entry', ...AT, expected: 'plan_1', found: 'plan_2', overwrite: true },
   ])
   expect(differing({ entry: { ...ENTRY, certificate: null } })).toEqual([
     {
-      ...{ part: 'certificate', field: 'certificate', path: PLACE.file },
-      ...{ expected: APPLIED.certificate, found: 'none', overwrite: false },
+      ...{ part: 'certificate', field: 'certificate', ...AT },
+      ...{ expected: 'for app.lab.test, valid until 1970-01-01', found: 'none', overwrite: false },
     },
   ])
 })
@@ -137,8 +168,10 @@ test('text of others at the name of the host is no difference, and several addre
 test('another served certificate is a difference; one that could not be asked for is none', () => {
   const certificate = { fingerprint: 'F1', names: [], certificateFile: '', keyFile: '', source: 'installed' } as const
   const secured: Receipt = { ...receipt, certificate: { ...certificate, notBefore: 0, notAfter: 1, ours: false } }
-  expect(differing({ served: 'F1' }, secured)).toEqual([])
+  expect(differing({ served: SHOWN }, secured)).toEqual([])
   expect(differing({}, secured)).toEqual([])
-  expect(differing({ served: 'F2' }, secured)).toMatchObject([{ part: 'certificate', field: 'served', found: 'F2' }])
+  expect(differing({ served: { ...SHOWN, fingerprint: 'F2' } }, secured)).toMatchObject([
+    { part: 'certificate', field: 'served', found: 'another one for app.lab.test, valid until 1970-01-01' },
+  ])
   expect(differing({ served: null }, secured)).toMatchObject([{ found: 'missing', overwrite: false }])
 })

@@ -25,7 +25,7 @@ test('diff of every host names a blocked one and goes on with the others', async
       return { planId, differences: [] }
     },
   } as never
-  const lines = driftLines(await readDrifts(api, undefined, true), screen)
+  const lines = driftLines(await readDrifts(api, undefined, true), screen, 0)
   expect(lines).toEqual([expect.stringMatching(/^a\.test: blocked, not compared\./), 'b.test: no difference.'])
 })
 
