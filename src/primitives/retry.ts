@@ -44,7 +44,7 @@ export async function poll<T>(
   const deadline = clock.monotonic() + withinMs
   for (let attempt = 1; ; attempt += 1) {
     signal?.throwIfAborted()
-    const value = await untilAborted(Promise.resolve(read(attempt)), signal)
+    const value = await (signal ? untilAborted(Promise.resolve(read(attempt)), signal) : read(attempt))
     if (enough(value) || attempt >= tries) return value
     const pause = Math.max(pauseAfter(attempt, limits), atLeastMs?.(value) ?? 0)
     if (clock.monotonic() + pause > deadline) return value

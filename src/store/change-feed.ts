@@ -2,7 +2,6 @@ import { type Kysely, sql } from 'kysely'
 import type { Clock, Timer } from '../primitives/clock.ts'
 import type { Listener } from './dialects/engine.ts'
 import type { ChangeFeed } from './ports/events.ts'
-import type { StoreSession } from './ports/store.ts'
 import type { Schema } from './schema.ts'
 
 /** Commits within this time are told together. */
@@ -48,21 +47,4 @@ export class CommitNotices implements ChangeFeed {
     this.#timer?.cancel()
     await this.#listener?.close()
   }
-}
-
-const FOLLOWED = ['appendEvent', 'appendJournal', 'putHosts', 'deleteHosts'] as const
-
-/** The same session, which calls `noted` when something is written that others follow. */
-export function noting(session: StoreSession, noted: () => void): StoreSession {
-  const methods = FOLLOWED.map((name) => {
-    const method = session[name] as (...args: unknown[]) => Promise<unknown>
-    return [
-      name,
-      (...args: unknown[]) => {
-        noted()
-        return method(...args)
-      },
-    ]
-  })
-  return { ...session, ...Object.fromEntries(methods) }
 }

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Clock } from '../primitives/clock.ts'
 import { type Engine, UnusableStore } from './dialects/engine.ts'
 import { firstRelease } from './migrations/0019-first-release.ts'
+import { indexesOfDue } from './migrations/0020-due.ts'
 import { dropUnreleased } from './migrations/unreleased.ts'
 import type { Schema } from './schema.ts'
 
@@ -11,7 +12,7 @@ import type { Schema } from './schema.ts'
 export type Migration = (db: Kysely<Schema>, clock: Clock) => Promise<void>
 
 /** The first one makes the schema of the first release, each further one the next version. */
-export const MIGRATIONS: readonly Migration[] = [firstRelease]
+export const MIGRATIONS: readonly Migration[] = [firstRelease, indexesOfDue]
 
 /** The last version before the first release. It has the same tables. Versions before it were never released and are refused. */
 const LAST_UNRELEASED = 18

@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
-import { Kysely, type Transaction } from 'kysely'
+import { Kysely } from 'kysely'
 import { clauseOf } from '../primitives/clause.ts'
 import { type Clock, systemClock } from '../primitives/clock.ts'
 import { retry } from '../primitives/retry.ts'
-import { CommitNotices, noting } from './change-feed.ts'
+import { CommitNotices } from './change-feed.ts'
 import { type CopyOptions, copyStore } from './copy.ts'
 import { type Engine, UnusableStore } from './dialects/engine.ts'
 import { foreignOwner } from './dialects/file-owner.ts'
@@ -16,24 +16,10 @@ export { NEWEST_SCHEMA, OLDEST_SCHEMA } from './migrations.ts'
 
 import type { CopyReport, SnapshotContent, StoreSnapshot } from './ports/copy.ts'
 import type { ChangeFeed } from './ports/events.ts'
-import { type Store, type StoreSession, StoreUnavailable } from './ports/store.ts'
-import { auditLinesIn } from './queries/audit-lines.ts'
-import { capabilitiesIn } from './queries/capabilities.ts'
-import { eventsIn } from './queries/events.ts'
-import { exposuresIn } from './queries/exposures.ts'
-import { hostsIn } from './queries/hosts.ts'
-import { identityIn } from './queries/identity.ts'
-import { instancesIn } from './queries/instances.ts'
-import { leasesIn } from './queries/leases.ts'
-import { ledgerIn, ordersIn } from './queries/orders.ts'
-import { outboxIn } from './queries/outbox.ts'
-import { plansIn } from './queries/plans.ts'
+import { type Store, StoreUnavailable } from './ports/store.ts'
 import { prune } from './queries/prune.ts'
-import { renewalsIn } from './queries/renewals.ts'
-import { requestCountsIn } from './queries/request-counts.ts'
-import { journalIn, runsIn } from './queries/runs.ts'
-import { secretsIn } from './queries/secrets.ts'
 import type { Schema } from './schema.ts'
+import { sessionMaker, sessionOn } from './session.ts'
 import { assertUnusedIn, readSnapshot, writeSnapshot } from './snapshot.ts'
 
 export type StoreSetting =
@@ -90,6 +76,7 @@ const ROLLED_BACK_RETRY = { firstMs: 10, factor: 2, spread: 0.5, tries: 6 }
 
 function storeOn(db: Kysely<Schema>, engine: Engine): Store {
   const scopes = new AsyncLocalStorage<Scope>()
+  const sessionIn = sessionMaker(db)
   const group = new GroupCommit(db, engine.clock)
   const notices = new CommitNotices(db, engine.listener?.(randomBytes(8).toString('hex')), engine.clock)
   const execute: GroupCommit['run'] = (work) =>
@@ -102,7 +89,7 @@ function storeOn(db: Kysely<Schema>, engine: Engine): Store {
     const result = await execute(async (running) => {
       const scope: Scope = { isOpen: true }
       try {
-        return await scopes.run(scope, () => work(noting(sessionOn(running), noted)))
+        return await scopes.run(scope, () => work(sessionIn(running, noted)))
       } finally {
         scope.isOpen = false
       }
@@ -175,26 +162,6 @@ function guarded<Methods extends object>(store: Methods, { before, repeat, map }
   const methods = Object.entries(store as unknown as Record<string, Method>)
   return Object.fromEntries(methods.map(([name, method]) => [name, guard(method)])) as unknown as Methods
 }
-
-const sessionOn = (db: Kysely<Schema> | Transaction<Schema>): StoreSession => ({
-  ...plansIn(db),
-  ...capabilitiesIn(db),
-  ...exposuresIn(db),
-  ...runsIn(db),
-  ...journalIn(db),
-  ...ordersIn(db),
-  ...hostsIn(db),
-  ...ledgerIn(db),
-  ...renewalsIn(db),
-  ...leasesIn(db),
-  ...identityIn(db),
-  ...instancesIn(db),
-  ...secretsIn(db),
-  ...requestCountsIn(db),
-  ...auditLinesIn(db),
-  ...eventsIn(db),
-  ...outboxIn(db),
-})
 
 /** Copies a store to an empty one. Rejects with a sentence for people; then the target is still empty. */
 export async function copyBetween(from: StoreSetting, to: StoreSetting, options: CopyOptions): Promise<CopyReport> {

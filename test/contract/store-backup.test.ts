@@ -124,6 +124,8 @@ describe.each(engines)('on %s', (_name, bench) => {
   })
 
   test('a backup of the last version before the first release is restored, whole, and as one of this version', async () => {
+    // A store of this version refuses a backup of an earlier one.
+    if (bench === postgres) await postgres.sql('drop schema public cascade; create schema public')
     const config = machine('target', bench === sqlite ? otherSqlite() : postgres.setting())
     const report = await restoreFrom(config, new NamedFile(LAST_UNRELEASED), undefined)
     expect(report).toMatchObject({ madeBy: '0.1.0', storeId: 'store_02b4c4f2b5ce263020cc625c91' })

@@ -7,6 +7,7 @@ import { hostLease, type JournalEntry, type LeaseGuard, type Run } from '../../s
 import { openStore } from '../../src/store/open.ts'
 import type { Exposure } from '../../src/store/ports/exposures.ts'
 import type { Store, StoreSession } from '../../src/store/ports/store.ts'
+import { replaced } from '../support/replaced.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { withPoints } from './points.ts'
 import { Clock, type Process } from './schedule.ts'
@@ -106,11 +107,12 @@ export class Cluster {
     const store = this.#stores[instance === 'a' ? 0 : 1]
     const { session: removed = () => ({}), transaction: withoutGuard } = this.removal
     const here = (session: StoreSession): StoreSession => {
-      const observed = this.#observed(session)
-      return { ...observed, ...removed(observed) }
+      const seen = replaced(session, this.#observed(session))
+      return replaced(seen, removed(seen))
     }
     const transaction: Store['transaction'] = (work) => store.transaction((session) => work(here(session)))
-    const alone = { ...store, ...here(store) }
+    const observed = { ...store, ...this.#observed(store) }
+    const alone = { ...observed, ...removed(observed) }
     const adopted = (runId: string) => this.#noteAdoption(runId)
     return withPoints({ ...alone, transaction: withoutGuard?.(alone) ?? transaction }, adopted)
   }
@@ -168,10 +170,9 @@ export class Cluster {
     if (living.some(({ executes }) => executes(runId))) this.robbed.push(runId)
   }
 
-  #observed(session: StoreSession): StoreSession {
+  #observed(session: StoreSession): Partial<StoreSession> {
     const hosts = Object.values(this.hosts)
     return {
-      ...session,
       unfinishedRuns: async () => (await session.unfinishedRuns()).filter(({ host }) => hosts.includes(host)),
       takeLease: async (...given) => {
         const lease = await session.takeLease(...given)

@@ -58,17 +58,16 @@ export async function storeFrom(template: string, file: string, clock: Clock): P
  * transaction it can only die, which rolls the transaction back: one that is stopped there would lock out everybody else.
  */
 export function storeOf(process: Process, store: Store): Store {
-  const inside = (session: StoreSession): StoreSession => {
-    const methods = Object.entries(session as unknown as Record<string, (...given: unknown[]) => unknown>)
-    const passing = methods.map(([name, method]) => [
-      name,
-      async (...given: unknown[]) => {
-        process.assertAlive()
-        return method(...given)
+  const inside = (session: StoreSession): StoreSession =>
+    new Proxy(session, {
+      get: (target, name) => {
+        const method = Reflect.get(target, name) as (...given: unknown[]) => unknown
+        return async (...given: unknown[]) => {
+          process.assertAlive()
+          return method(...given)
+        }
       },
-    ])
-    return Object.fromEntries(passing) as StoreSession
-  }
+    })
   const gated = process.gated(
     {
       ...store,

@@ -53,6 +53,8 @@ async function openDatabase(file: string, retryWhileBusy: RetryWhileBusy): Promi
       throw new UnusableStore('SQLite cannot use its write-ahead log on this disk. Put the file on a local disk.')
     // The driver waits for the disk after each commit, beside the event loop. SQLite itself would block the loop meanwhile.
     database.pragma('synchronous = NORMAL')
+    // The driver decides when. SQLite itself would do it within a commit.
+    database.pragma('wal_autocheckpoint = 0')
     database.pragma('foreign_keys = ON')
     database.pragma(`cache_size = -${CACHE_KIB}`)
     return withStatementCache(database)
@@ -141,18 +143,21 @@ class RetryingSqliteDialect extends SqliteDialect {
 
 /** How long statements may block the event loop before other work gets the processor. */
 const MAX_BLOCKING_MS = 10
-/** A transaction of more statements is long: it is written into the database file in a turn of the event loop of its own, after its commit. */
-const LONG_STATEMENTS = 20
-/** The default of SQLite, in pages. */
-const AUTOCHECKPOINT = 1_000
+/**
+ * The write-ahead log goes into the database file after this many values, which are about 4 MB of log. That blocks the event loop for
+ * some milliseconds, because SQLite waits for the disk.
+ */
+const VALUES_PER_CHECKPOINT = 3_000
+
+const CHECKPOINT = CompiledQuery.raw('pragma wal_checkpoint(passive)')
 
 class RetryingSqliteDriver extends SqliteDriver {
   readonly #parts: DriverParts
   #lastYieldAt = Number.NEGATIVE_INFINITY
   /** There is one connection. */
   #isInTransaction = false
-  /** Of the present transaction. */
-  #statements = 0
+  /** Values written since the last checkpoint. */
+  #written = 0
 
   constructor(parts: DriverParts) {
     super({ database: parts.database })
@@ -165,9 +170,10 @@ class RetryingSqliteDriver extends SqliteDriver {
     return {
       executeQuery: async (query) => {
         await this.#yieldInTime()
-        this.#statements += 1
         const result = await this.#parts.retryWhileBusy(() => connection.executeQuery<never>(query))
-        if (!this.#isInTransaction && query.query.kind !== 'SelectQueryNode') await this.#parts.log.flush()
+        if (query.query.kind === 'SelectQueryNode') return result
+        this.#written += query.parameters.length
+        if (!this.#isInTransaction) await this.#keep(connection)
         return result
       },
       streamQuery: (query, chunkSize) => connection.streamQuery(query, chunkSize),
@@ -191,7 +197,6 @@ class RetryingSqliteDriver extends SqliteDriver {
    */
   override async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings = {}): Promise<void> {
     this.#isInTransaction = true
-    this.#statements = 0
     const begin = settings.accessMode === 'read only' ? 'begin' : 'begin immediate'
     try {
       await connection.executeQuery(CompiledQuery.raw(begin))
@@ -201,24 +206,20 @@ class RetryingSqliteDriver extends SqliteDriver {
     }
   }
 
-  /** Nobody else uses the connection until the transaction is on the disk, so nobody reads what a power loss would take back. */
   override async commitTransaction(connection: DatabaseConnection): Promise<void> {
-    const isLong = this.#statements > LONG_STATEMENTS
-    if (isLong) await connection.executeQuery(CompiledQuery.raw('pragma wal_autocheckpoint = 0'))
-    try {
-      await super.commitTransaction(connection)
-    } finally {
-      if (isLong) await connection.executeQuery(CompiledQuery.raw(`pragma wal_autocheckpoint = ${AUTOCHECKPOINT}`))
-    }
-    await this.#parts.log.flush()
-    if (isLong) await this.#checkpoint(connection)
+    await super.commitTransaction(connection)
+    await this.#keep(connection)
     this.#isInTransaction = false
   }
 
-  /** Commit and checkpoint of thousands of rows in one turn would block the event loop for both. What is left is done with later commits. */
-  async #checkpoint(connection: DatabaseConnection): Promise<void> {
+  /** Nobody else uses the connection until what it has written is on the disk, so nobody reads what a power loss would take back. */
+  async #keep(connection: DatabaseConnection): Promise<void> {
+    await this.#parts.log.flush()
+    if (this.#written < VALUES_PER_CHECKPOINT) return
+    this.#written = 0
+    // In a turn of the event loop of its own: thousands of rows take as long again as their commit.
     await this.#parts.clock.turn()
-    await connection.executeQuery(CompiledQuery.raw('pragma wal_checkpoint(passive)')).catch(() => undefined)
+    await connection.executeQuery(CHECKPOINT).catch(() => undefined)
     await this.#parts.clock.turn()
   }
 

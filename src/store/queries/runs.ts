@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { JournalEntry, Run } from '../../model/run.ts'
 import { type RunStore, StaleFence } from '../ports/runs.ts'
 import type { JournalRow, RunRow, Schema } from '../schema.ts'
@@ -16,6 +16,10 @@ type Runs = Pick<
   | 'adoptRun'
   | 'finishRun'
 >
+
+/** Written out: a partial index serves no statement with parameters. */
+const isRunning = sql<boolean>`state = 'running'`
+const isUnderWay = sql<boolean>`plans.state in ('applying', 'removing', 'blocked')`
 
 export const runsIn = (db: Kysely<Schema>): Runs => ({
   async insertRun(run) {
@@ -51,7 +55,7 @@ export const runsIn = (db: Kysely<Schema>): Runs => ({
   },
 
   async unfinishedRuns() {
-    const rows = await oldestFirst(db).where('state', '=', 'running').execute()
+    const rows = await oldestFirst(db).where(isRunning).execute()
     return rows.map(toRun)
   },
 
@@ -65,15 +69,10 @@ export const runsIn = (db: Kysely<Schema>): Runs => ({
   },
 
   async unsettledRunIds() {
-    const rows = await db
-      .selectFrom('runs')
-      .innerJoin('plans', 'plans.plan_id', 'runs.plan_id')
-      .where(({ eb, or }) =>
-        or([eb('plans.state', 'in', ['applying', 'removing', 'blocked']), eb('runs.state', '=', 'running')]),
-      )
-      .select('runs.run_id')
-      .execute()
-    return rows.map(({ run_id }) => run_id)
+    const ofPlans = db.selectFrom('runs').innerJoin('plans', 'plans.plan_id', 'runs.plan_id').where(isUnderWay)
+    const running = db.selectFrom('runs').where(isRunning)
+    const rows = await ofPlans.select('runs.run_id').unionAll(running.select('run_id')).execute()
+    return [...new Set(rows.map(({ run_id }) => run_id))]
   },
 
   async adoptRun(runId, holder, fence) {

@@ -21,6 +21,7 @@ import { openStore } from '../../../src/store/open.ts'
 import { StaleFence } from '../../../src/store/ports/runs.ts'
 import { type Store, StoreUnavailable } from '../../../src/store/ports/store.ts'
 import { fc } from '../../support/fast-check.ts'
+import { replaced } from '../../support/replaced.ts'
 import { FakeWorld, newRun, PowerLoss } from '../../support/saga.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { VirtualClock } from '../../support/virtual-clock.ts'
@@ -111,13 +112,14 @@ const journalOf = (
 const storeWith = (onEntry: (entry: Pick<JournalEntry, 'step' | 'mark'>) => void): Pick<Store, 'transaction'> => ({
   transaction: (work) =>
     store.transaction((session) =>
-      work({
-        ...session,
-        appendJournal: async (entry, fence) => {
-          onEntry(entry)
-          return session.appendJournal(entry, fence)
-        },
-      }),
+      work(
+        replaced(session, {
+          appendJournal: async (entry, fence) => {
+            onEntry(entry)
+            return session.appendJournal(entry, fence)
+          },
+        }),
+      ),
     ),
 })
 

@@ -1,4 +1,4 @@
-import fs, { mkdtempSync, rmSync } from 'node:fs'
+import fs, { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -77,5 +77,17 @@ it('a disk that fails makes the store unavailable, and the write is not confirme
   disk.gate = Promise.resolve(Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' }))
   await expect(store.appendAudit(sampleEntry())).rejects.toThrow(StoreUnavailable)
   disk.gate = undefined
+  await store.close()
+})
+
+it('the log goes into the database file while the store is open', async () => {
+  const store = await open()
+  const size = () => statSync(join(folder, 'drawbridge.db')).size
+  const before = size()
+  for (let round = 0; round < 30; round += 1)
+    await store.transaction(async (session) => {
+      for (let line = 0; line < 20; line += 1) await session.appendAudit(sampleEntry())
+    })
+  expect(size()).toBeGreaterThan(before)
   await store.close()
 })
