@@ -160,7 +160,7 @@ export interface HostList {
   /** Null before the first one. */
   readonly number: number | null
   readonly hosts: readonly ListedHost[]
-  /** Foreign lines between those of hosts. They are drift of the edge, not of the hosts in the same file. */
+  /** Foreign lines between those of hosts: drift of the edge, not of the hosts in the same file. None where hosts were named. */
   readonly stray: readonly StrayLines[]
 }
 

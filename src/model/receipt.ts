@@ -56,6 +56,8 @@ export interface EdgeVerdict {
   readonly detail: string
   readonly httpStatus?: number
   readonly latencyMs?: number
+  /** Who issued the certificate that it served. */
+  readonly issuer?: string
 }
 
 /** What became of the Secondary, which decides nothing. Receipts of earlier versions do not say whether it is in step. */

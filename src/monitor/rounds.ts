@@ -3,8 +3,9 @@ import type { FullCheck, HostStatus } from '../model/host-status.ts'
 import type { Clock } from '../primitives/clock.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Board } from './board.ts'
+import { DueHosts } from './due-hosts.ts'
 import { isSilent, needsFullCheck, statusAfterCheck } from './judge.ts'
-import { dueFirst, isFullCheckDue, nextCheck } from './schedule.ts'
+import { isFullCheckDue, nextCheck } from './schedule.ts'
 import type { StatusWriter } from './status-writer.ts'
 import type { WatchList } from './watch-list.ts'
 
@@ -27,7 +28,7 @@ export interface RoundsParts {
 export class Rounds {
   readonly #parts: RoundsParts
   readonly #running = new Set<string>()
-  readonly #due = new Map<string, number>()
+  readonly #due = new DueHosts()
   #knownMembership = -1
   #stopped = false
 
@@ -37,15 +38,16 @@ export class Rounds {
 
   /** The number of checks that are due and not started. */
   get waiting(): number {
-    return dueFirst(this.#due, this.#parts.clock.now(), Number.POSITIVE_INFINITY).length
+    return this.#due.countDue(this.#parts.clock.now())
   }
 
   begin(): void {
     const { board, atOnce, watchList, log, clock } = this.#parts
     if (this.#knownMembership !== board.membership) this.#updateHosts()
-    for (const host of dueFirst(this.#due, clock.now(), atOnce - this.#running.size)) {
+    while (this.#running.size < atOnce) {
+      const host = this.#due.take(clock.now())
+      if (host === undefined) return
       const status = board.find(host)
-      this.#due.delete(host)
       if (!status || watchList.isPaused(host)) continue
       this.#running.add(host)
       void this.#check(status)
@@ -104,7 +106,7 @@ export class Rounds {
       if (this.#running.has(host) || (this.#due.has(host) && fullCheck.at !== null)) continue
       this.#schedule(host)
     }
-    for (const host of [...this.#due.keys()]) {
+    for (const host of [...this.#due.hosts]) {
       if (board.find(host)) continue
       this.#due.delete(host)
       visitor.forget(host)
@@ -115,7 +117,7 @@ export class Rounds {
     const status = this.#parts.board.find(host)
     if (!status) return
     const { lastCheck, since, fullCheck, listenGap } = status
-    // After an apply only its verification is known, so the first full check is due at once.
+    // A host that nothing has proven yet gets its first full check at once.
     const firstAt = listenGap ? this.#parts.clock.now() : null
     const checkedAt = fullCheck.at === null ? firstAt : (lastCheck?.at ?? firstAt)
     const checked = { host, checkedAt, failingSince: isSilent(status) ? since : null }

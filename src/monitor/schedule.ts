@@ -42,13 +42,6 @@ export function isFullCheckDue(
   return now - fullCheckAt >= CHECKS_PER_FULL_CHECK * everyMs * (0.8 + 0.4 * fractionOf(host))
 }
 
-/** The hosts to check now, longest overdue first, at most `room`. */
-export function dueFirst(dueAt: ReadonlyMap<string, number>, now: number, room: number): string[] {
-  const due: string[] = []
-  for (const [host, at] of dueAt) if (at <= now) due.push(host)
-  return due.length <= room ? due : due.sort((a, b) => (dueAt.get(a) ?? 0) - (dueAt.get(b) ?? 0)).slice(0, room)
-}
-
 /** A number from 0 to 1 that is always the same for a name (FNV-1a hash). */
 function fractionOf(name: string): number {
   let hash = 0x811c9dc5

@@ -1,5 +1,5 @@
 import type { EdgeAnswer } from '../edge/contract.ts'
-import type { HostStatus, WatchedHost } from '../model/host-status.ts'
+import type { FullCheck, HostStatus, WatchedHost } from '../model/host-status.ts'
 import type { Receipt } from '../model/receipt.ts'
 import type { Exposure } from '../store/ports/exposures.ts'
 import type { RunStore } from '../store/ports/runs.ts'
@@ -32,8 +32,8 @@ interface SyncedExposure {
 }
 
 /**
- * Updates one host's status from its exposure, without any check. The verification of an apply counts as the first check of
- * its host, that of a repair as a full check: it has proven entry, records and certificate.
+ * Updates one host's status from its exposure, without any check. The verification of an apply or a repair counts as a full check: it
+ * has proven entry, records and certificate.
  */
 export function syncHost(statuses: Statuses, host: string, synced: SyncedExposure): void {
   const { watched, exposure, firstAnswer } = synced
@@ -53,7 +53,16 @@ export function syncHost(statuses: Statuses, host: string, synced: SyncedExposur
   statuses.put(pending(watched))
   const answer = exposure?.state === 'applied' ? firstAnswer(exposure.receipt) : undefined
   const unchecked = statuses.find(host)
-  if (answer && exposure && unchecked) statuses.put(statusAfterCheck(unchecked, { answer }, exposure.since))
+  if (!answer || !exposure || !unchecked) return
+  const fullCheck = provenBy(exposure.receipt)
+  statuses.put(statusAfterCheck(unchecked, { answer, ...(fullCheck && { fullCheck }) }, exposure.since))
+}
+
+/** Undefined where the Secondary did not answer as the Primary: a full check has to tell what it has. */
+function provenBy(receipt: Receipt | undefined): Pick<FullCheck, 'dns' | 'file' | 'secondary'> | undefined {
+  const secondary = receipt?.verification?.secondary
+  if (secondary && !secondary.ok) return undefined
+  return { dns: 'ours', file: 'unchanged', secondary: secondary ? 'in_step' : null }
 }
 
 /** The same status, unless a repair has ended since the last check. */

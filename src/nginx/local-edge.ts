@@ -137,7 +137,8 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
           ...{ hosts, clock },
           listening: await listening().catch(() => settings),
         }),
-        stray: present.stray(),
+        // To read the files of all hosts for each look at one took most of the monitor's time.
+        stray: hosts && hosts.length > 0 ? [] : present.stray(),
       }
     },
     change: (change, options) => engine.change(change, options),

@@ -89,7 +89,8 @@ function verdictOn(
   if (answer.kind === 'no_answer')
     return { ok: false, detail: `The edge gave no answer for the host (${answer.reason}).` }
   const { httpStatus, latencyMs, certificate, entry } = answer
-  const measured = { httpStatus, latencyMs }
+  const issuer = certificate?.issuer
+  const measured = { httpStatus, latencyMs, ...(issuer !== undefined && { issuer }) }
   if (entry === 'other') return { ok: false, detail: `${FOREIGN} for the host.`, ...measured }
   if (elsewhere !== undefined) return { ok: false, detail: `${FOREIGN} for the host on ${elsewhere}.`, ...measured }
   if ((httpStatus < 200 || httpStatus > 299) && !statuses.includes(httpStatus)) {
@@ -104,7 +105,7 @@ function verdictOn(
 /** The Primary's answer at the verification of the apply. With TLS that step also proved the certificate. */
 export function verifiedAnswer(receipt: Receipt | undefined): EdgeAnswer | undefined {
   const { verification, certificate } = receipt ?? {}
-  const { httpStatus, latencyMs } = verification?.primary ?? {}
+  const { httpStatus, latencyMs, issuer } = verification?.primary ?? {}
   if (httpStatus === undefined || latencyMs === undefined) return undefined
   if (!certificate) return { kind: 'answer', httpStatus, latencyMs }
   const { fingerprint, names } = certificate
@@ -114,6 +115,9 @@ export function verifiedAnswer(receipt: Receipt | undefined): EdgeAnswer | undef
     kind: 'answer',
     httpStatus,
     latencyMs,
-    certificate: { fingerprint, names, coversHost: true, notBefore, notAfter },
+    certificate: {
+      ...{ fingerprint, names, coversHost: true, notBefore, notAfter },
+      ...(issuer !== undefined && { issuer }),
+    },
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { dueFirst, isFullCheckDue, nextCheck } from '../../../src/monitor/schedule.ts'
+import { isFullCheckDue, nextCheck } from '../../../src/monitor/schedule.ts'
 
 const EVERY = 30_000
 const NOW = 1_790_000_000_000
@@ -61,11 +61,4 @@ describe('the full check', () => {
     expect(areDue(10).filter((due) => due).length).toBeGreaterThan(300)
     expect(areDue(10).filter((due) => !due).length).toBeGreaterThan(300)
   })
-})
-
-test('those that are due for longest go first when there is no room for all', () => {
-  const hosts = new Map([5, 1, 9, 3, 7].map((dueAt) => [`due-at-${dueAt}`, dueAt]))
-  expect(dueFirst(hosts, 8, 10)).toEqual(['due-at-5', 'due-at-1', 'due-at-3', 'due-at-7'])
-  expect(dueFirst(hosts, 8, 2)).toEqual(['due-at-1', 'due-at-3'])
-  expect(dueFirst(hosts, 0, 2)).toEqual([])
 })

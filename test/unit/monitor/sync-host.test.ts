@@ -52,8 +52,21 @@ test.each([
   })
 })
 
-test('the verification of an apply counts for a host that was listed before it was told', () => {
-  expect(synced(pending(sampleStatus()), undefined)).toMatchObject({ badge: 'RUNNING', lastCheck: { httpStatus: 200 } })
+test('the verification of an apply is the first full check of its host', () => {
+  expect(synced(pending(sampleStatus()), undefined)).toMatchObject({
+    badge: 'RUNNING',
+    lastCheck: { httpStatus: 200 },
+    fullCheck: { at: 0, ...sound, secondary: null },
+  })
+})
+
+test('what a Secondary has that did not answer after an apply is left to a full check', () => {
+  const secondary = { server: '73', ok: false, detail: 'no answer', optional: true } as const
+  const applied = synced(pending(sampleStatus()), undefined, {
+    ...receipt,
+    verification: { ...verification, secondary },
+  })
+  expect(applied).toMatchObject({ badge: 'RUNNING', fullCheck: { at: null } })
 })
 
 test('the Secondary is told as the verification of the repair saw it', () => {
