@@ -90,7 +90,14 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
   return {
     ...parts,
     edges,
-    store,
+    store: {
+      ...store,
+      // The next owner waits for the folders as well as for the store.
+      close: async () => {
+        await Promise.all([...edges.values()].map(({ release }) => release()))
+        await store.close()
+      },
+    },
     runs,
     converge,
     stepsToRepair,
@@ -158,6 +165,7 @@ function composeWatching(config: Config, watched: Watched) {
   const both = [primary, secondary].filter((edge) => edge !== undefined)
   const availability = new EdgeAvailability({
     ...{ primary, secondary, instance, store, clock },
+    own: (server) => watched.edges.get(server)?.own(),
     primaryServer: config.servers.primary,
   })
   const preparation = new EdgePreparation({ edges: both, primary: config.servers.primary, log, now })

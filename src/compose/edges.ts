@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts'
 import type { AgentSetting } from '../config/servers.ts'
 import type { EdgeTrust } from '../edge/authority/trust.ts'
 import type { Edge, EdgePreflight, EdgeView, EdgeVisitor, SiteAnswer } from '../edge/contract.ts'
+import { FolderLock } from '../edge/fences/folder-lock.ts'
 import { CURRENT } from '../edge/layout.ts'
 import { AgentClient } from '../edge/remote/agent-client.ts'
 import { remoteEdge } from '../edge/remote/remote-edge.ts'
@@ -18,14 +19,17 @@ import { type LocalEdgeParts, localEdge } from '../nginx/local-edge.ts'
 import { edgePreflight } from '../nginx/preflight.ts'
 import { edgeView } from '../nginx/view.ts'
 import type { Clock } from '../primitives/clock.ts'
-import type { EdgeLock } from '../runs/engine/edge-lock.ts'
 import type { Log } from '../runtime/log.ts'
 
 /** One edge as the service works with it, whether it stands on this machine or behind an agent. */
 export interface EdgeAccess {
   readonly server: string
-  /** What can change it. `lock`: held around every change where this service changes it itself. */
-  readonly edge: (lock: EdgeLock) => Edge
+  /** What can change it. */
+  readonly edge: Edge
+  /** Makes this process the owner of an nginx that it changes itself. Throws `OwnedElsewhere` if another one is. */
+  readonly own: () => void
+  /** Ends that. */
+  readonly release: () => Promise<void>
   readonly view: EdgeView
   readonly reader: EdgeReader<ServedMap>
   readonly preflight: EdgePreflight
@@ -93,15 +97,17 @@ function localAccess(settings: EdgeSettings, world: ReturnType<typeof siteWorldO
   const reader = edgeReader(settings)
   const preflight = edgePreflight(settings, reader)
   const present = new PresentGeneration(folder)
+  const edge = localEdge(settings, {
+    lock: new FolderLock(folder, server),
+    onIgnoredFence: ignoredFence(server, log),
+    onForgottenRuns: forgottenRuns(server, log),
+    loaded: (since) => preflight.markLoaded(since),
+  })
   return {
     server,
-    edge: (lock) =>
-      localEdge(settings, {
-        exclusive: (work) => lock.hold(server, work),
-        onIgnoredFence: ignoredFence(server, log),
-        onForgottenRuns: forgottenRuns(server, log),
-        loaded: (since) => preflight.markLoaded(since),
-      }),
+    edge,
+    own: () => edge.own(),
+    release: () => edge.release(),
     view: edgeView(settings, reader),
     reader,
     preflight,
@@ -132,7 +138,9 @@ function remoteAccess(config: Config, setting: RemoteSetting, log: Log): EdgeAcc
   const view = remoteView(client, known)
   return {
     server,
-    edge: () => remoteEdge(client),
+    edge: remoteEdge(client),
+    own: () => undefined,
+    release: async () => undefined,
     view,
     reader: remoteReader(client),
     preflight: remotePreflight(client),

@@ -21,8 +21,8 @@ import type { Clock } from '../primitives/clock.ts'
 import { backupShelf } from '../runs/backup-shelf.ts'
 import { Converge, type ConvergeParts } from '../runs/converge.ts'
 import { EdgeStandings } from '../runs/edge-standings.ts'
+import { CertificateLock } from '../runs/engine/certificate-lock.ts'
 import type { CrashPoint } from '../runs/engine/crash-points.ts'
-import { EdgeLock } from '../runs/engine/edge-lock.ts'
 import { Runs, type RunsParts } from '../runs/engine/runs.ts'
 import { raiseFences, showingStore } from '../runs/fences.ts'
 import { type RenewalParts, Renewals } from '../runs/renewals.ts'
@@ -54,9 +54,8 @@ interface RunPartsSources {
 export function runParts(sources: RunPartsSources): RunParts {
   const { config, store, inventory, instance, crashPoint, edges, clients, recheck, clock } = sources
   const { servers, acme, stateDir } = config
-  const edgeLock = new EdgeLock(store, instance, config.instances.takeOverSeconds * 1000, clock)
   const edgeOf = (server: string) => {
-    const edge = edges.get(server)?.edge(edgeLock)
+    const edge = edges.get(server)?.edge
     return edge && showingStore(edge, store)
   }
   return {
@@ -68,7 +67,7 @@ export function runParts(sources: RunPartsSources): RunParts {
       const { address = '', ports } = edges.get(server)?.environment.edge ?? {}
       return formatEndpoint({ address, port: ports?.http ?? 80 })
     },
-    edgeLock,
+    certificateLock: new CertificateLock(store, instance, config.instances.takeOverSeconds * 1000, clock),
     shelf: backupShelf(
       join(stateDir, 'backups'),
       config.backups.keepRuns,

@@ -238,6 +238,13 @@ export class EdgeFault extends Fault {
   }
 }
 
+/** Another process owns the edge's folder. It may be ending: then this one can be the next owner within moments. */
+export class OwnedElsewhere extends EdgeFault {
+  constructor(sentence: string) {
+    super('unavailable', sentence)
+  }
+}
+
 /**
  * Whether a newer run has taken over the host, according to the edge. The caller must stop at once and undo nothing, as after a
  * lost lease: the present state belongs to the newer run.

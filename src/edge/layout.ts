@@ -5,10 +5,8 @@ export const STAGING = '.staging'
 export const FENCES = '.fences'
 /** What an agent has written beside the folder and may undo. The dot keeps the file out of every include. */
 export const OUTSIDE_NOTES = '.outside'
-/** Locked by whoever changes the edge. The dot keeps the file out of every include. */
+/** Locked by the process that owns the edge. The dot keeps the file out of every include. */
 export const LOCK = '.engine-lock'
-/** Locked by whoever writes fences, together, and by whoever writes their file anew, alone. */
-export const FENCES_LOCK = '.fences-lock'
 /** Certificates with their keys, each a folder with its id as the name. */
 export const PAIRS = 'pairs'
 /** The generations, each a folder with its number as the name. */

@@ -10,17 +10,17 @@ import { listeningReader } from './process/neighbours.ts'
 import { masterPid } from './process/nginx-workers.ts'
 import { edgeView } from './view.ts'
 
-/** The nginx of an agent, whose process owns its folder. */
+/** The nginx of an agent. */
 export function agentMachine(
   settings: EdgeSettings,
-  parts: Pick<LocalEdgeParts, 'onIgnoredFence' | 'onForgottenRuns'>,
+  parts: Pick<LocalEdgeParts, 'lock' | 'onIgnoredFence' | 'onForgottenRuns'>,
 ): AgentMachine {
   const { server, folder, address, listen, ports, clock, named } = settings
   const reader = edgeReader(settings)
   const preflight = edgePreflight(settings, reader)
   const present = new PresentGeneration(folder)
   const edge = localEdge(settings, {
-    ...{ ...parts, isOwner: true, listening: listeningReader(settings) },
+    ...{ ...parts, listening: listeningReader(settings) },
     loaded: (since) => preflight.markLoaded(since),
   })
   return {

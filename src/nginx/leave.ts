@@ -3,7 +3,7 @@ import { chownSync, existsSync, lstatSync, readdirSync, realpathSync, renameSync
 import { dirname, join } from 'node:path'
 import { EdgeFault } from '../edge/contract.ts'
 import { withEdgeFaults } from '../edge/faults.ts'
-import { ownFolder } from '../edge/fences/folder-lock.ts'
+import { owning } from '../edge/fences/folder-lock.ts'
 import { releasedFolder, SHADOW_PREFIX } from '../estate/layout.ts'
 import { hasReleasedInclude, withoutOurInclude } from '../estate/reading/main-file.ts'
 import { refusalSentence } from '../estate/reading/refusal.ts'
@@ -25,27 +25,25 @@ interface Left {
 
 /**
  * Removes the include line from the administrator's main file, and removes the folder of the edge. nginx continues to serve
- * released sites: the main file includes them instead of our base file. Refuses while an agent runs, and while a host has an entry,
- * unless `withHosts`. Tests the main file without the line before it replaces the main file. Removes the folder only after nginx
- * runs without it. Repeatable.
+ * released sites: the main file includes them instead of our base file. Refuses while a service or an agent owns the folder, and while
+ * a host has an entry, unless `withHosts`. Tests the main file without the line before it replaces the main file. Removes the folder
+ * only after nginx runs without it. Repeatable.
  */
 export async function leaveNginx(settings: EdgeSettings, { withHosts = false } = {}): Promise<Left> {
   const { folder } = settings
   const isThere = existsSync(folder)
-  const release = isThere ? ownFolder(folder) : () => undefined
-  try {
+  const leave = async () => {
     if (isThere && !withHosts) assertEmpty(settings)
     const released = releasedSites(settings)
     const edited = await withoutInclude(settings, released)
     if (isThere && edited === null && released.length > 0) assertIncluded(settings, released)
     const reloaded = edited !== null && masterPid(settings.pidFile) !== undefined
     if (reloaded) await replaceWorkers(settings)
-    release()
-    if (isThere) rmSync(folder, { recursive: true, force: true })
     return { edited, removed: isThere ? folder : null, reloaded, released }
-  } finally {
-    release()
   }
+  const left = await owning(folder, settings.server, leave)
+  if (isThere) rmSync(folder, { recursive: true, force: true })
+  return left
 }
 
 function assertEmpty({ folder, server }: EdgeSettings): void {

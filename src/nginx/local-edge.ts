@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Edge, EdgeFault } from '../edge/contract.ts'
-import { type EngineParts, GenerationEngine } from '../edge/engine/engine.ts'
+import { GenerationEngine } from '../edge/engine/engine.ts'
 import { unsettledRuns } from '../edge/engine/unsettled.ts'
 import { Fences, type FencesOptions } from '../edge/fences/fences.ts'
-import { whileUnowned } from '../edge/fences/folder-lock.ts'
+import type { FolderLock } from '../edge/fences/folder-lock.ts'
 import { isHost } from '../edge/record/entry.ts'
 import type { DebugLog } from '../edge/served.ts'
 import { isWithoutSite } from '../estate/adopt/released-site.ts'
@@ -36,7 +36,6 @@ import { listHosts } from './generations/list.ts'
 import { NginxServer, type NginxServerParts, type ReleasedFiles } from './generations/nginx-server.ts'
 import { Pairs } from './generations/pairs.ts'
 import { PresentGeneration, signatureOf } from './generations/present.ts'
-import type { Standing } from './generations/standing.ts'
 import { listeningReader } from './process/neighbours.ts'
 import { type Nginx, systemNginx } from './process/nginx.ts'
 import { prepareEdge } from './process/prepare.ts'
@@ -44,10 +43,8 @@ import { refusedBase } from './process/rehearse.ts'
 import { testShadow } from './process/shadow.ts'
 
 export interface LocalEdgeParts {
-  /** Runs `work` while no other process changes this edge. Default: no other process does. */
-  readonly exclusive?: EngineParts<Standing, OutsideFile>['exclusive']
-  /** This process owns the folder: see `ownFolder`. */
-  readonly isOwner?: boolean
+  /** Taken before the first change, and held until `release`. Default: the caller owns the folder already. */
+  readonly lock?: Pick<FolderLock, 'take' | 'release'>
   /** Where its servers listen. Default: read from the configuration of nginx. */
   readonly listening?: () => Promise<Listening>
   /** See `Fences`. */
@@ -60,9 +57,16 @@ export interface LocalEdgeParts {
   readonly loaded?: ((since: number) => void) | undefined
 }
 
+interface LocalEdge extends Edge {
+  /** Makes this process the owner. Throws `OwnedElsewhere` if another one is. */
+  own(): void
+  /** Gives the folder to the next owner. A change under way is finished before. */
+  release(): Promise<void>
+}
+
 /** An nginx on this machine. */
-export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): Edge {
-  const { exclusive = alone, isOwner = false, listening = listeningReader(settings), loaded } = parts
+export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): LocalEdge {
+  const { lock, listening = listeningReader(settings), loaded } = parts
   const nginx: Nginx = { ...systemNginx(settings), ...parts.nginx }
   const { server, folder, clock } = settings
   const present = new PresentGeneration(folder)
@@ -72,7 +76,6 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
     const [first] = await nginx.debugLogs()
     if (first) throw logsKeys(server, first)
   }
-  const locked = <T>(work: () => Promise<T>): Promise<T> => (isOwner ? work() : whileUnowned(folder, server, work))
   const reload = async (signal?: AbortSignal) => {
     const since = kernelTime()
     await nginx.reload(signal)
@@ -100,10 +103,8 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
     released: releasedFiles(settings, pairs, notes),
     ...baseOf(settings, listening),
   })
-  const engine = new GenerationEngine({
-    ...{ folder, server, clock, fences, locked, web },
-    exclusive: (work) => exclusive((turn) => locked(() => work(turn))),
-  })
+  const own = () => lock?.take()
+  const engine = new GenerationEngine({ folder, server, clock, fences, own, web })
 
   return {
     server,
@@ -115,7 +116,8 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
         await prepareEdge(
           settings,
           {
-            ...{ present, listening, locked, draftFolders },
+            ...{ present, listening, draftFolders },
+            alone: (work) => engine.alone(work),
             nginx: { ...nginx, reload },
             refresh: (isRunning, aborts) => engine.refresh(isRunning, aborts),
           },
@@ -127,6 +129,7 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
         throw error
       }
     },
+    own,
     list: async (hosts) => {
       const wrong = hosts?.find((host) => !isHost(host))
       if (wrong !== undefined) throw new Error(`${escapeText(wrong)} is not a valid host name.`)
@@ -142,17 +145,19 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): E
       }
     },
     change: (change, options) => engine.change(change, options),
-    certificate: (pair) => pairs.put(pair),
+    certificate: async (pair) => {
+      engine.own()
+      return pairs.put(pair)
+    },
     hasCertificate: async (id) => pairs.has(id),
     challenge: (challenge, options) => engine.challenge(challenge, options),
     unsettledRuns: async () => unsettledRuns(folder),
     ask: (question, signal) => nginx.ask(question, signal),
+    release: () => engine.afterwards(async () => lock?.release()),
     foreignListeners: (question, signal) => nginx.foreignListeners(question, signal),
     handshake: (host, signal) => nginx.handshake(host, signal),
   }
 }
-
-const alone: NonNullable<LocalEdgeParts['exclusive']> = (work) => work({ assertHeld: () => undefined })
 
 /** What a release writes beside the edge's folder, and how that is undone. */
 function releasedFiles(settings: EdgeSettings, pairs: Pairs, notes: OutsideNotes): ReleasedFiles {

@@ -1,4 +1,4 @@
-import type { Edge } from '../edge/contract.ts'
+import { type Edge, OwnedElsewhere } from '../edge/contract.ts'
 import { Problem } from '../model/errors.ts'
 import type { Clock } from '../primitives/clock.ts'
 import { FairClock } from '../primitives/fair-clock.ts'
@@ -8,6 +8,8 @@ import type { Instance, InstanceStore } from '../store/ports/instances.ts'
 interface EdgeAvailabilityParts {
   readonly primary: Pick<Edge, 'server' | 'list'> | undefined
   readonly secondary: Pick<Edge, 'server' | 'list'> | undefined
+  /** Makes this process the owner of an nginx that it changes itself. Throws `OwnedElsewhere` if another one is. */
+  readonly own?: (server: string) => void
   /** The Primary of the installation, whether this instance has its edge or not. */
   readonly primaryServer: string
   readonly instance: string
@@ -35,9 +37,11 @@ const RESTART_MS = 10_000
 export class EdgeAvailability {
   readonly #parts: Required<EdgeAvailabilityParts>
   #asked: { readonly at: number; readonly servers: Promise<readonly string[]> } | undefined
+  /** Why this process cannot change the Primary's edge: another one owns it. */
+  #ownedElsewhere: string | undefined
 
   constructor(parts: EdgeAvailabilityParts) {
-    this.#parts = { patienceMs: PATIENCE_MS, restartMs: RESTART_MS, ...parts }
+    this.#parts = { patienceMs: PATIENCE_MS, restartMs: RESTART_MS, own: () => undefined, ...parts }
   }
 
   /** The servers whose edges answer. */
@@ -61,10 +65,17 @@ export class EdgeAvailability {
     if (!primary || (await poll(() => this.#hasPrimaryNow(), Boolean, { firstMs: 100, withinMs: restartMs, clock })))
       return 'here'
     if (await this.#answersOthers()) return 'elsewhere'
-    return new Problem('unavailable', `No instance can reach edge ${primaryServer} at the moment.`, {
-      retryAfter: 5,
-      nextAction: `Check the agent of edge ${primaryServer}, and send the same request again.`,
-    })
+    const owned = this.#ownedElsewhere
+    return new Problem(
+      'unavailable',
+      owned === undefined
+        ? `No instance can reach edge ${primaryServer} at the moment.`
+        : `Edge ${primaryServer} is not prepared: ${owned}`,
+      {
+        retryAfter: 5,
+        nextAction: `Check ${owned === undefined ? 'the agent' : 'the owner'} of edge ${primaryServer}, and send the same request again.`,
+      },
+    )
   }
 
   /** Why a run cannot be executed by any instance now. Undefined if it can. */
@@ -87,19 +98,26 @@ export class EdgeAvailability {
   }
 
   async #ask(): Promise<readonly string[]> {
-    const { primary, secondary, patienceMs, clock } = this.#parts
+    const { primary, secondary, own, patienceMs, clock } = this.#parts
     const edges = [primary, secondary].filter((edge) => edge !== undefined)
-    const answers = await Promise.all(edges.map((edge) => hasAnswer(edge, patienceMs, clock)))
-    return edges.filter((_, at) => answers[at]).map(({ server }) => server)
+    const ask = async (edge: Pick<Edge, 'server' | 'list'>) => {
+      own(edge.server)
+      await edge.list([])
+    }
+    const answers = await Promise.all(edges.map((edge) => answerOf(ask(edge), patienceMs, clock)))
+    const first = primary && answers[0]
+    this.#ownedElsewhere = first instanceof OwnedElsewhere ? first.message : undefined
+    return edges.filter((_, at) => answers[at] === true).map(({ server }) => server)
   }
 }
 
-async function hasAnswer(edge: Pick<Edge, 'list'>, patienceMs: number, clock: Clock): Promise<boolean> {
+/** True, or why there is none. */
+async function answerOf(asked: Promise<void>, patienceMs: number, clock: Clock): Promise<unknown> {
   using fair = new FairClock(clock)
-  const late = new Promise<boolean>((resolve) => fair.limit(patienceMs, () => resolve(false)))
-  const answer = edge.list([]).then(
+  const late = new Promise<unknown>((resolve) => fair.limit(patienceMs, () => resolve('late')))
+  const answer = asked.then(
     () => true,
-    () => false,
+    (error: unknown) => error,
   )
   return await Promise.race([answer, late])
 }

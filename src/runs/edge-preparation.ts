@@ -1,4 +1,4 @@
-import type { Edge } from '../edge/contract.ts'
+import { type Edge, OwnedElsewhere } from '../edge/contract.ts'
 import { type Pauses, pauseAfter } from '../primitives/retry.ts'
 import type { Log } from '../runtime/log.ts'
 
@@ -69,7 +69,9 @@ export class EdgePreparation {
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
       const tries = (former?.tries ?? 0) + 1
-      this.#failures.set(server, { reason, tries, nextAt: now() + pauseAfter(tries, PAUSES) })
+      // The former owner may be ending: this one goes on as soon as it has.
+      const pauseMs = error instanceof OwnedElsewhere ? 0 : pauseAfter(tries, PAUSES)
+      this.#failures.set(server, { reason, tries, nextAt: now() + pauseMs })
       if (former?.reason !== reason)
         log.error({ event: 'edge_not_ready', err: error, server }, 'Edge is not ready; retrying')
     }

@@ -43,8 +43,11 @@ export async function claimService(stateDir: string, clock: Clock, waitMs = SERV
   )
 }
 
+/** Locked by the service of a state folder. */
+export const lockFileOf = (stateDir: string): string => join(stateDir, 'instance.lock')
+
 function claimAlone(stateDir: string, isService: boolean): Claim | undefined {
-  const lockFile = join(stateDir, 'instance.lock')
+  const lockFile = lockFileOf(stateDir)
   const release = lock(lockFile)
   if (!release) return undefined
   try {

@@ -108,8 +108,8 @@ export const LEASE_GUARDS: readonly Guard[] = [
     test: 'test/integration/notify/webhook-delivery.test.ts',
   },
   {
-    name: 'a lock of an edge is not held after its work',
-    file: 'src/runs/engine/edge-lock.ts',
+    name: 'the lock of a certificate is not held after its work',
+    file: 'src/runs/engine/certificate-lock.ts',
     from: '        held.stop()\n',
     to: '',
     breaks: 'A lock that was given back would be renewed for ever.',
@@ -137,22 +137,6 @@ export const LEASE_GUARDS: readonly Guard[] = [
     from: '      work.options.assertHeld?.()\n',
     to: '',
     breaks: 'A run that lost its lease while nginx tested its change would change the edge.',
-    test: GENERATION_TEST,
-  },
-  {
-    name: 'a change on an edge asks for the lock of the edge directly before the swap',
-    file: 'src/edge/engine/engine.ts',
-    from: '    turn.assertHeld()\n    return passing(',
-    to: '    return passing(',
-    breaks: 'Two instances would enter generations of one edge over each other.',
-    test: GENERATION_TEST,
-  },
-  {
-    name: 'an instance that lost the lock of the edge does not put back',
-    file: 'src/edge/engine/engine.ts',
-    from: '    } catch (error) {\n      turn.assertHeld()\n',
-    to: '    } catch (error) {\n',
-    breaks: 'The generation of another instance would be replaced by an older one.',
     test: GENERATION_TEST,
   },
   {

@@ -1,17 +1,16 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Edge, EdgeFault, type EdgeQuestion } from '../../src/edge/contract.ts'
+import { type ChangeOptions, type Edge, EdgeFault, type EdgeQuestion } from '../../src/edge/contract.ts'
 import { PresentGeneration } from '../../src/nginx/generations/present.ts'
 import { localEdge } from '../../src/nginx/local-edge.ts'
 import type { Nginx } from '../../src/nginx/process/nginx.ts'
-import type { EdgeLock } from '../../src/runs/engine/edge-lock.ts'
 import { SimulatedNginx } from './nginx.ts'
-import type { Process } from './process.ts'
+import { Dead, Process } from './process.ts'
 import type { Timeline } from './timeline.ts'
 
 const PORTS = { http: 80, https: 443 }
 
-/** A machine with one nginx, its files, and the line over which services reach it. */
+/** A machine with one nginx, its files, the agent that owns it, and the line over which services reach it. */
 export class EdgeMachine {
   readonly server: string
   readonly folder: string
@@ -24,6 +23,7 @@ export class EdgeMachine {
   /** How long a message to it is on its way, beyond the usual time. */
   delayMs = 0
   readonly #timeline: Timeline
+  readonly #edge: Edge
 
   constructor(timeline: Timeline, root: string, server: string) {
     const place = join(root, server)
@@ -36,6 +36,7 @@ export class EdgeMachine {
     writeFileSync(this.config, `http { include ${this.folder}/*.conf; }\n`)
     this.nginx = new SimulatedNginx(timeline, this.config)
     this.present = new PresentGeneration(this.folder)
+    this.#edge = this.#open(new Process(`agent ${server}`, timeline))
   }
 
   /** Somebody gives a host another backend with an editor, and reloads nginx. False if it has no line there. */
@@ -55,28 +56,17 @@ export class EdgeMachine {
     return false
   }
 
-  /** The edge as a process of the service changes it: the real engine on these files. */
-  edgeOf(process: Process, lock: EdgeLock): Edge {
+  /** The agent: the real engine on these files. */
+  #open(process: Process): Edge {
     const { server, config, folder, address } = this
     const settings = {
       ...{ server, config, folder, address, prefix: undefined, clock: process.clock, ports: PORTS },
       ...{ binary: '/nonexistent', pidFile: '/nonexistent', errorLog: '/nonexistent', listen: [address] },
     }
-    const local = localEdge(settings, {
-      exclusive: (work) =>
-        lock.hold(server, (turn) =>
-          work({
-            assertHeld: () => {
-              process.assertAlive()
-              turn.assertHeld()
-            },
-            ensureHeld: () => turn.ensureHeld(),
-          }),
-        ),
+    return localEdge(settings, {
       listening: async () => ({ listen: [address], ports: PORTS }),
       nginx: this.#nginxOf(process),
     })
-    return this.#reached(process, local)
   }
 
   #nginxOf(process: Process): Nginx {
@@ -95,8 +85,8 @@ export class EdgeMachine {
     }
   }
 
-  /** The same edge over the line, by a process that may be stopped. */
-  #reached(process: Process, edge: Edge): Edge {
+  /** The edge over the line, by a process of the service that may be stopped or die. The agent goes on without it. */
+  edgeOf(process: Process): Edge {
     const call =
       (method: (...given: unknown[]) => Promise<unknown>) =>
       async (...given: unknown[]): Promise<unknown> => {
@@ -111,8 +101,25 @@ export class EdgeMachine {
         if ('error' in ended) throw ended.error
         return ended.value
       }
-    const { server, ...methods } = edge
+    const { server, ...methods } = this.#edge
+    const sent = async ({ ensureHeld, ...options }: ChangeOptions = {}): Promise<ChangeOptions> => {
+      await ensureHeld?.()
+      options.assertHeld?.()
+      const onCrashPoint: ChangeOptions['onCrashPoint'] = (point) => {
+        try {
+          options.onCrashPoint?.(point)
+        } catch (error) {
+          if (!(error instanceof Dead)) throw error
+        }
+      }
+      return { ...options, onCrashPoint }
+    }
     const reached = Object.entries(methods).map(([name, method]) => [name, call(method as Parameters<typeof call>[0])])
-    return { server, ...Object.fromEntries(reached) } as Edge
+    const edge = { server, ...Object.fromEntries(reached) } as Edge
+    return {
+      ...edge,
+      change: async (change, options) => edge.change(change, await sent(options)),
+      challenge: async (challenge, options) => edge.challenge(challenge, await sent(options)),
+    }
   }
 }

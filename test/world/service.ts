@@ -121,7 +121,7 @@ export class Service {
     const accesses = edges.map((machine) => {
       const edge = { address: machine.address, ports: { http: 80, https: 443 } }
       const environment = { hostPath: async () => null, isOurs: () => false, edge }
-      return [machine.server, { edge: machine.edgeOf.bind(machine, process), environment }] as const
+      return [machine.server, { edge: machine.edgeOf(process), environment }] as const
     })
     const common = { store, instance, log: LOG, clock }
     const parts = runParts({

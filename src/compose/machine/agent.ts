@@ -7,7 +7,7 @@ import { listenOnSocket } from '../../edge/agent/socket.ts'
 import { AgentIdentity } from '../../edge/authority/agent-identity.ts'
 import { markRetired } from '../../edge/authority/retirement.ts'
 import type { Edge } from '../../edge/contract.ts'
-import { ownFolder } from '../../edge/fences/folder-lock.ts'
+import { FolderLock } from '../../edge/fences/folder-lock.ts'
 import { FOLDERS } from '../../edge/layout.ts'
 import { edgeReader } from '../../estate/reading/edge-reader.ts'
 import { readMainFile } from '../../estate/reading/main-file.ts'
@@ -30,11 +30,13 @@ export function composeAgent(config: EdgeAgentConfig, log: Log): RunningAgent {
   const { server, nginx, ports, targets, zones } = config
   const settings: EdgeSettings = { ...nginx, server, ports, clock: systemClock }
   const identity = config.listen && new AgentIdentity(config.stateDir, server)
-  const release = ownFolder(settings.folder)
+  const lock = new FolderLock(settings.folder, server)
+  lock.take()
   const crashPoint = crashAt(process.env.DRAWBRIDGE_CRASH_AT, process.env.DRAWBRIDGE_STOP_AT, AGENT_CRASH_POINTS)
   if (zones.length === 0) log.warn({ event: 'edge_without_zones', server }, `${NO_ZONES}.`)
   const agent = edgeAgent({
     machine: agentMachine(settings, {
+      lock,
       onIgnoredFence: ignoredFence(server, log),
       onForgottenRuns: forgottenRuns(server, log),
     }),
@@ -53,7 +55,7 @@ export function composeAgent(config: EdgeAgentConfig, log: Log): RunningAgent {
     server,
     prepare: () => agent.prepare(),
     listen: () => listen(config, { agent, identity }, log),
-    release,
+    release: () => lock.release(),
     clock: systemClock,
   }
 }

@@ -8,8 +8,8 @@ import { dnsReader } from '../../dns/reader.ts'
 import { rfc2136Provider } from '../../dns/rfc2136.ts'
 import { CHANGE_FUDGE } from '../../dns/tsig.ts'
 import { EdgeTrust, type SecretShelf } from '../../edge/authority/trust.ts'
-import { whileUnowned } from '../../edge/fences/folder-lock.ts'
-import { FOLDERS } from '../../edge/layout.ts'
+import { lockHolder, owning } from '../../edge/fences/folder-lock.ts'
+import { FOLDERS, LOCK } from '../../edge/layout.ts'
 import type { AgentClient } from '../../edge/remote/agent-client.ts'
 import { remoteEdge } from '../../edge/remote/remote-edge.ts'
 import { edgeReader } from '../../estate/reading/edge-reader.ts'
@@ -27,6 +27,7 @@ import { isService, type Listener } from '../../operate/doctor/ports.ts'
 import type { ExaminedZone } from '../../operate/doctor/zones.ts'
 import { type Clock, systemClock } from '../../primitives/clock.ts'
 import { EdgeComparison } from '../../runs/compare-edge.ts'
+import { lockFileOf } from '../../runtime/instance.ts'
 import { createLog } from '../../runtime/log.ts'
 import { NEWEST_SCHEMA, OLDEST_SCHEMA, openStore, schemaVersion } from '../../store/open.ts'
 import { agentClient } from '../edges.ts'
@@ -44,7 +45,7 @@ export function doctorParts(config: Config, clock: Clock = systemClock): DoctorP
     ports: config.edge,
     clock,
   }))
-  const edges = settings.map((edge) => examinedEdge(edge, servers.primary))
+  const edges = settings.map((edge) => examinedEdge(edge, config))
   const agents = Object.entries(config.agents).map(([server, agent]) =>
     examinedAgent(
       agentClient({ server, agent, trust: lazyTrust(config, clock), clock }, createLog('silent', [])),
@@ -131,7 +132,7 @@ const examinedAgent = (client: AgentClient, primary: string): ExaminedAgent => (
   examine: () => client.look('findings', true),
 })
 
-function examinedEdge(settings: EdgeSettings, primary: string): ExaminedEdge {
+function examinedEdge(settings: EdgeSettings, { servers: { primary }, stateDir }: Config): ExaminedEdge {
   const { server, config, folder, binary, pidFile } = settings
   return {
     edge: localEdge(settings),
@@ -145,10 +146,17 @@ function examinedEdge(settings: EdgeSettings, primary: string): ExaminedEdge {
     assertIncluded: () => readMainFile(settings),
     buildFault: async () => buildFault(await readBuild(binary, settings.clock)),
     rehearse: () => rehearsePrepare(settings),
-    assertUnowned: () => whileUnowned(folder, server, async () => undefined),
+    assertOurs: () => assertOurs(settings, stateDir),
     unread: async () => (await edgeReader(settings).read()).broken,
     now: settings.clock.now,
   }
+}
+
+/** Rejects if another process than the service of this configuration owns the folder. */
+async function assertOurs({ folder, server }: EdgeSettings, stateDir: string): Promise<void> {
+  const owner = lockHolder(join(folder, LOCK))
+  if (owner === undefined || owner !== lockHolder(lockFileOf(stateDir)))
+    await owning(folder, server, async () => undefined)
 }
 
 function examinedZone(

@@ -1,6 +1,7 @@
 import { resolve4, resolveSoa } from 'node:dns/promises'
 import { dnsReader } from '../../dns/reader.ts'
 import { rfc2136Provider } from '../../dns/rfc2136.ts'
+import { FolderLock } from '../../edge/fences/folder-lock.ts'
 import { withInclude } from '../../estate/reading/main-file.ts'
 import { refusalText } from '../../estate/reading/refusal.ts'
 import { type Endpoint, formatEndpoint } from '../../model/address.ts'
@@ -42,7 +43,10 @@ export const initParts: InitParts = {
     const refusal = await testAsUnit({ ...place, clock }, place.config, AGENT_UNIT)
     if (refusal) throw new Error(`${refusalText(refusal, 'nginx rejects its configuration')} Nothing was written.`)
   },
-  edge: (place) => localEdge({ ...place, clock }),
+  async withEdge(place, work) {
+    const edge = localEdge({ ...place, clock }, { lock: new FolderLock(place.folder, place.server) })
+    return work(edge).finally(() => edge.release())
+  },
   leave: (place) => leaveNginx({ ...place, clock }),
   isPrepared: ({ folder }) => new PresentGeneration(folder).number !== undefined,
   async assertAuthoritative(zone, server) {

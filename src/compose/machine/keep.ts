@@ -3,6 +3,7 @@ import { Vault } from '../../certificates/vault/vault.ts'
 import type { Config } from '../../config/config.ts'
 import { EdgeTrust } from '../../edge/authority/trust.ts'
 import { Fences } from '../../edge/fences/fences.ts'
+import { owning } from '../../edge/fences/folder-lock.ts'
 import type { AuditEntry } from '../../model/audit.ts'
 import { sentenceOf } from '../../model/errors.ts'
 import { BY_CONSOLE } from '../../model/run.ts'
@@ -38,7 +39,7 @@ export function backupOf(config: Config, file: NamedFile, passphrase: string | u
   })
 }
 
-/** Restores a backup. Holds the state folder, so that no service starts on it meanwhile. */
+/** Restores a backup. No service may run on the state folder. */
 export async function restoreFrom(
   config: Config,
   file: NamedFile,
@@ -46,7 +47,7 @@ export async function restoreFrom(
 ): Promise<RestoreReport> {
   const { stateDir, storeKeyFile } = config
   const setting = settingOf(config)
-  return holdingState(stateDir, () =>
+  return holdingState(config, () =>
     restore(file, passphrase, {
       ...{ stateDir, storeKeyFile },
       assertCanRestore: ({ schema }) => assertCanRestore(setting, schema),
@@ -80,10 +81,17 @@ async function withStore<T>(config: Config, work: (store: Store) => Promise<T>):
   return work(store).finally(() => store.close())
 }
 
-export async function holdingState<T>(stateDir: string, work: () => Promise<T>): Promise<T> {
+/** Runs `work` while no service runs on the state folder, and nobody changes an nginx of this machine. */
+export async function holdingState<T>({ stateDir, edges }: Config, work: () => Promise<T>): Promise<T> {
   claimStateFolder(stateDir)
   const claim = await claimService(stateDir, systemClock, 0)
-  return work().finally(() => claim.release())
+  const owned = Object.entries(edges).reduce(
+    (inner, [server, { folder }]) =>
+      () =>
+        owning(folder, server, inner),
+    work,
+  )
+  return owned().finally(() => claim.release())
 }
 
 /** The highest epoch of the edges that this machine changes itself. */

@@ -181,9 +181,11 @@ export const edgeMachine: EdgeMachine = {
     return retireEdge(config, server)
   },
 
-  async handOver(folder, { from, to, hosts }) {
+  async handOver({ server, folder }, { from, to, hosts }) {
     const { Fences } = await import('../../edge/fences/fences.ts')
-    return new Fences(folder, systemClock).handOver(from, to, hosts.length > 0 ? hosts : undefined)
+    const { owning } = await import('../../edge/fences/folder-lock.ts')
+    const fences = new Fences(folder, systemClock)
+    return owning(folder, server, () => fences.handOver(from, to, hosts.length > 0 ? hosts : undefined))
   },
 
   async revoke(config, server) {

@@ -32,7 +32,7 @@ const PATIENCE_MS = 15_000
  * may run on it. Until it is confirmed nothing is written.
  */
 export async function rebuildFrom(config: Config, options: RebuildOptions): Promise<RebuildReport> {
-  return holdingState(config.stateDir, async () => {
+  return holdingState(config, async () => {
     const found = await withLook(config, options)
     if (!(await options.confirm(found)) || found.adoptions.length === 0) return { ...found, epoch: undefined }
     return { ...found, epoch: await enter(config, found) }

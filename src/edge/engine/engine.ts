@@ -1,4 +1,5 @@
 import type { Clock } from '../../primitives/clock.ts'
+import { KeyedQueue } from '../../primitives/keyed-queue.ts'
 import {
   type ChallengeChange,
   type Change,
@@ -8,6 +9,7 @@ import {
   type EdgePoint,
   type HostVerdict,
   isFenced,
+  OwnedElsewhere,
 } from '../contract.ts'
 import { faultOf, withEdgeFaults } from '../faults.ts'
 import type { Fences } from '../fences/fences.ts'
@@ -15,15 +17,13 @@ import { isChallenge } from '../record/challenge.ts'
 import { findFailing, GroupCommit, type Member } from './group-commit.ts'
 import { type ProposalParts, type Proposed, propose, type Work } from './proposals.ts'
 import { noteRuns, settleRuns } from './unsettled.ts'
-import type { Batch, NextGeneration, OutsideChange, Staged, Standing, Tried, Turn } from './web-server.ts'
+import type { Batch, NextGeneration, OutsideChange, Staged, Standing, Tried } from './web-server.ts'
 
 export interface EngineParts<S extends Standing, O> extends ProposalParts<S, O> {
   readonly clock: Clock
   readonly fences: Fences
-  /** Runs `work` while no other process changes this edge. */
-  readonly exclusive: <T>(work: (turn: Turn) => Promise<T>) => Promise<T>
-  /** Runs `work` while no agent of another process owns the folder. Default: none does. */
-  readonly locked?: (<T>(work: () => Promise<T>) => Promise<T>) | undefined
+  /** Makes this process the owner of the folder, once. Throws an EdgeFault if another one is. Default: this one is. */
+  readonly own?: (() => void) | undefined
 }
 
 /** How often a batch is begun again because somebody edited a file in the middle. */
@@ -41,6 +41,7 @@ export class GenerationEngine<S extends Standing, O> {
   /** Changes that are made alone: together they failed. */
   readonly #lone = new WeakSet<Member<Work>>()
   readonly #served: Member<Work>[] = []
+  readonly #turns = new KeyedQueue()
   /** The generation that the web server has been proven to run. */
   #loaded: number | undefined
   /** Why the edge could not be prepared the last time. */
@@ -56,9 +57,10 @@ export class GenerationEngine<S extends Standing, O> {
     { run, items, settles = [], floor }: Change,
     options: ChangeOptions = {},
   ): Promise<readonly HostVerdict[]> {
-    const { fences, folder, locked = (work) => work() } = this.#parts
-    if (floor) await locked(() => fences.raiseFloor(floor))
-    if (settles.length > 0) await locked(() => settleRuns(folder, settles))
+    const { fences, folder } = this.#parts
+    this.own()
+    if (floor) await fences.raiseFloor(floor)
+    if (settles.length > 0) await settleRuns(folder, settles)
     if (items.every(({ wanted }) => wanted === 'same')) {
       await fences.claim(items.map(({ fence }) => fence)).record()
       return items.map(({ host }) => this.#serving(host))
@@ -75,11 +77,34 @@ export class GenerationEngine<S extends Standing, O> {
         'change_invalid',
         `The challenge of ${host} is not of the grammar of ACME. Nothing was changed.`,
       )
+    this.own()
     const items: ChangeItem[] = [{ host, fence, expected: 'any', wanted: 'same' }]
     const work: Work = { change: { items }, options, challenge, verdicts: new Map() }
     await this.#commits.run(work, options.signal)
     const verdict = work.verdicts.get(host)
     if (verdict?.state === 'refused') throw verdict.fault
+  }
+
+  /** Throws if another process owns the edge. Called before anything is written. */
+  own(): void {
+    try {
+      this.#parts.own?.()
+    } catch (error) {
+      throw error instanceof OwnedElsewhere ? notPrepared(this.#parts.server, error.message) : error
+    }
+  }
+
+  /** Runs `work` while this engine changes nothing else. */
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    return this.afterwards(async () => {
+      this.#parts.own?.()
+      return work()
+    })
+  }
+
+  /** Runs `work` after what is under way, whoever owns the folder. */
+  afterwards<T>(work: () => Promise<T>): Promise<T> {
+    return this.#turns.run('', work)
   }
 
   #serving(host: string): HostVerdict {
@@ -92,17 +117,14 @@ export class GenerationEngine<S extends Standing, O> {
     const [lone] = members.filter((member) => this.#lone.has(member))
     const batches = [members.filter((member) => !this.#lone.has(member)), lone ? [lone] : []]
     for (const batch of batches.filter(({ length }) => length > 0)) {
-      await this.#parts
-        .exclusive(async (turn) => {
-          const { web, server } = this.#parts
-          if (web.number === undefined) throw notPrepared(server, this.whyUnprepared)
-          const begun = await web.begin()
-          await this.#generation(await this.#proposals(batch, begun), turn, begun)
-        })
-        .catch((error: unknown) => {
-          for (const member of batch) member.reject(error)
-        })
-      // Resolved after the lock is released: a command on the server ends with the answer.
+      await this.alone(async () => {
+        const { web, server } = this.#parts
+        if (web.number === undefined) throw notPrepared(server, this.whyUnprepared)
+        const begun = await web.begin()
+        await this.#generation(await this.#proposals(batch, begun), begun)
+      }).catch((error: unknown) => {
+        for (const member of batch) member.reject(error)
+      })
       for (const member of this.#served.splice(0)) member.resolve()
     }
   }
@@ -128,13 +150,13 @@ export class GenerationEngine<S extends Standing, O> {
    * Carries out the changes, without those that turn out to be impossible. Those that it leaves unsettled are committed again. Only
    * one bad change is looked for: with more of them the others go one by one, behind newcomers.
    */
-  async #generation(proposed: readonly Proposed<S, O>[], turn: Turn, batch: Batch<S, O>): Promise<void> {
+  async #generation(proposed: readonly Proposed<S, O>[], batch: Batch<S, O>): Promise<void> {
     let left: readonly Proposed<S, O>[] = this.#orOneAlone(proposed)
     let hasFailed = false
     for (let attempt = 1; left.length > 0; ) {
       const next = draftOf(left, batch)
       const isServed = next.isServedOtherwise || hasOutside(left)
-      if (next.isSame && !hasOutside(left)) return this.#finishUnchanged(left, turn)
+      if (next.isSame && !hasOutside(left)) return this.#finishUnchanged(left)
       const tried =
         isServed || this.#loaded !== this.#parts.web.number
           ? await tryOut(left, next)
@@ -149,7 +171,7 @@ export class GenerationEngine<S extends Standing, O> {
         left = await this.#withoutFailing(left, tried.refused, batch)
         continue
       }
-      const ready = await this.#enter(left, tried.staged, turn, isServed)
+      const ready = await this.#enter(left, tried.staged, isServed)
       if (ready === 'entered') return
       await tried.staged.discard()
       if (ready.length === left.length && attempt === ATTEMPTS) throw EDITED
@@ -164,7 +186,7 @@ export class GenerationEngine<S extends Standing, O> {
   }
 
   /** Everything stands already. The web server may not have loaded it: a process may have died in between. */
-  async #finishUnchanged(proposed: readonly Proposed<S, O>[], turn: Turn): Promise<void> {
+  async #finishUnchanged(proposed: readonly Proposed<S, O>[]): Promise<void> {
     const { web } = this.#parts
     const claimed = await this.#claim(proposed)
     if (Array.isArray(claimed)) return
@@ -173,7 +195,7 @@ export class GenerationEngine<S extends Standing, O> {
       decided.some(({ effect }) => effect.kind === 'none' && effect.isLoaded),
     )
     if (isLoadNeeded && this.#loaded !== web.number) {
-      const ready = this.#ready(proposed, turn)
+      const ready = this.#ready(proposed)
       if (ready.length === 0) return
       await web.reload()
       this.#loaded = web.number
@@ -182,8 +204,7 @@ export class GenerationEngine<S extends Standing, O> {
   }
 
   /** Leaves out the changes of runs that have lost a lease. */
-  #ready(proposed: readonly Proposed<S, O>[], turn: Turn): Proposed<S, O>[] {
-    turn.assertHeld()
+  #ready(proposed: readonly Proposed<S, O>[]): Proposed<S, O>[] {
     return passing(proposed, ({ member: { work } }) => {
       work.options.onCrashPoint?.('before-swap')
       work.options.assertHeld?.()
@@ -221,7 +242,6 @@ export class GenerationEngine<S extends Standing, O> {
   async #enter(
     proposed: readonly Proposed<S, O>[],
     staged: Staged,
-    turn: Turn,
     isServed: boolean,
   ): Promise<'entered' | readonly Proposed<S, O>[]> {
     const { folder, web } = this.#parts
@@ -232,11 +252,9 @@ export class GenerationEngine<S extends Standing, O> {
       throw error
     })
     if (Array.isArray(outside)) return outside
-    await Promise.allSettled(
-      [turn, ...proposed.map(({ member }) => member.work.options)].map((held) => held.ensureHeld?.()),
-    )
+    await Promise.allSettled(proposed.map(({ member }) => member.work.options.ensureHeld?.()))
     // From here to the rename nothing waits.
-    const ready = this.#ready(proposed, turn)
+    const ready = this.#ready(proposed)
     if (ready.length < proposed.length || !staged.isUpToDate()) {
       outside.takeBack()
       return ready
@@ -245,7 +263,6 @@ export class GenerationEngine<S extends Standing, O> {
       await staged.enter()
       outside.takeOut()
       reach(proposed, 'swapped')
-      turn.assertHeld()
       if (isServed || this.#loaded !== former) {
         this.#loaded = undefined
         await web.reload()
@@ -253,7 +270,6 @@ export class GenerationEngine<S extends Standing, O> {
       this.#loaded = staged.number
       reach(proposed, 'reloaded')
     } catch (error) {
-      turn.assertHeld()
       outside.takeBack()
       if (former !== undefined) await web.enterAgain(former)
       await staged.discard()
@@ -308,8 +324,8 @@ export class GenerationEngine<S extends Standing, O> {
 
   /** See `WebServer`. False if there is nothing to change. */
   async refresh(isRunning: boolean, signal?: AbortSignal): Promise<boolean> {
-    const { exclusive, web } = this.#parts
-    const entered = await exclusive((turn) => web.refresh(turn, { isRunning, signal }))
+    const { web } = this.#parts
+    const entered = await this.alone(() => web.refresh({ isRunning, signal }))
     if (entered && isRunning) this.#loaded = entered.number
     if (entered) web.forgetOld(entered.number, entered.former)
     return entered !== undefined

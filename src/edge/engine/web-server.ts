@@ -29,14 +29,6 @@ export type Effect<S extends Standing> =
   /** Nothing on the disk. `isLoaded`: the web server must have loaded what stands. */
   | { readonly kind: 'none'; readonly isLoaded: boolean }
 
-/** What the engine does while no other process changes the edge. */
-export interface Turn {
-  /** Throws if the edge may belong to another process by now. */
-  assertHeld(): void
-  /** Renews what ran out, if nobody else has taken it. */
-  ensureHeld?(): Promise<void>
-}
-
 /** What a change does outside the generation. One of `takeBack` and `keep` is called, once. */
 export interface OutsideChange {
   /** Takes hand-written sites out of their files. Called when the web server would load entries in their place. */
@@ -116,10 +108,10 @@ export interface WebServer<S extends Standing, O> {
    * Enters a generation that is written as this version does it, and as the web server listens now. Undefined if there is nothing to
    * change. `isRunning`: it is loaded.
    */
-  refresh(
-    turn: Turn,
-    options: { readonly isRunning: boolean; readonly signal: AbortSignal | undefined },
-  ): Promise<{ readonly number: number; readonly former: number | undefined } | undefined>
+  refresh(options: {
+    readonly isRunning: boolean
+    readonly signal: AbortSignal | undefined
+  }): Promise<{ readonly number: number; readonly former: number | undefined } | undefined>
   /** Removes old generations, and keys that nothing needs. Best effort. */
   forgetOld(present: number, former: number | undefined): void
 }

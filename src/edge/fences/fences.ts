@@ -11,13 +11,12 @@ import { isHost } from '../record/entry.ts'
 import { headerOf, linesFrom, newHeader, statOf, withOpened } from './fence-file.ts'
 import { epochOf, type FenceLine, hasWritableStore, textOfLines } from './fence-lines.ts'
 import { FenceTable, MOST_STORES } from './fence-table.ts'
-import { unlessAppending, whileAppending } from './folder-lock.ts'
 
 const { O_APPEND, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants
 
 /** The file is written anew when it has this many lines more than twice the number of hosts. */
 const SPARE_LINES = 1_000
-/** A claim is appended again only when another process has created the file at the same time. */
+/** A claim is appended again only when another one has created the file at the same time. */
 const MAX_APPENDS = 2
 
 /** Protects one change against newer runs of its hosts. */
@@ -39,8 +38,8 @@ const UNFENCED: Claim = { assertNewest: () => undefined, record: async () => und
 
 /**
  * The highest fence of every host that was ever changed on an edge, removed hosts included, and the highest epoch of every store. Claims
- * are appended to one file, which any number of processes on this machine may use at the same time. A claim is appended before the file
- * is read again: so of two concurrent claims on a host the lower one is refused, or it is in the file before the higher one.
+ * are appended to one file, which only the owner of the edge writes. A claim is appended before the file is read again: so of two
+ * concurrent claims on a host the lower one is refused, or it is in the file before the higher one.
  */
 export class Fences {
   readonly #folder: string
@@ -163,7 +162,7 @@ export class Fences {
 
   async #writing<T>(work: () => Promise<T>): Promise<T> {
     return withEdgeFaults(FENCES, async () => {
-      const done = await whileAppending(this.#folder, work)
+      const done = await work()
       if (this.#isLong()) this.#compact()
       return done
     })
@@ -239,19 +238,20 @@ export class Fences {
     await syncFile(descriptor, this.#path).finally(() => closeSync(descriptor))
   }
 
-  /** Keeps one line per host. What was written before it has succeeded in any case, and the next claim tries again. */
+  /**
+   * Keeps one line per host. Nothing waits in it, so nobody appends meanwhile. What was written before it has succeeded in any case, and
+   * the next claim tries again.
+   */
   #compact(): void {
     const draft = join(this.#folder, STAGING, `fences-${randomBytes(8).toString('hex')}`)
     try {
-      unlessAppending(this.#folder, () => {
-        this.#readOn()
-        if (!this.#isLong()) return
-        writeFileSync(draft, newHeader() + textOfLines(this.#kept()), { flag: 'wx', mode: 0o600 })
-        syncNow(draft)
-        renameSync(draft, this.#path)
-        // Before anyone appends to it: after a power loss the former file would be back without his claim.
-        syncNow(this.#folder)
-      })
+      this.#readOn()
+      if (!this.#isLong()) return
+      writeFileSync(draft, newHeader() + textOfLines(this.#kept()), { flag: 'wx', mode: 0o600 })
+      syncNow(draft)
+      renameSync(draft, this.#path)
+      // Before anyone appends to it: after a power loss the former file would be back without his claim.
+      syncNow(this.#folder)
     } catch {
       rmSync(draft, { force: true })
     }
@@ -263,7 +263,7 @@ const syncNow = (path: string): void => withOpened(path, O_RDONLY, (descriptor) 
 /** How far the file was read, and what identifies it: the system may give the number of a removed inode to a new file. */
 const NOTHING_READ = { ino: 0, size: 0, ctimeMs: 0, header: '', offset: 0, lines: 0 }
 
-/** Another process has created the file at the same time. Then the lines are missing in it and are appended. */
+/** Another claim has created the file at the same time. Then the lines are missing in it and are appended. */
 function ignoreExisting(error: unknown): void {
   if (errorCode(error) !== 'EEXIST') throw error
 }

@@ -1,84 +1,75 @@
-import { chmodSync, lstatSync, mkdirSync, readFileSync } from 'node:fs'
+import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { errorCode } from '../../primitives/durable-file.ts'
-import { EdgeFault } from '../contract.ts'
+import { EdgeFault, OwnedElsewhere } from '../contract.ts'
 import { faultOf } from '../faults.ts'
-import { FENCES_LOCK, LOCK } from '../layout.ts'
+import { LOCK } from '../layout.ts'
 
 /**
- * One engine per nginx: an agent owns the folder of its edge as long as it lives, and services without an agent use it together, each
- * for the time of a change. The system releases the lock when its holder dies. Node has no such lock, so those of SQLite on an empty
- * database are used. The file must not be opened in any other way: closing it would release the lock.
+ * One owner per nginx: whoever changes an edge holds the lock of its folder from the first change to the end of the process. The system
+ * releases it when its holder dies. Node has no such lock, so that of SQLite on an empty database is used. The file must not be opened
+ * in any other way: closing it would release the lock.
  */
-export function ownFolder(folder: string): () => void {
-  make(folder)
-  const database = opened(folder)
-  try {
-    database.exec('BEGIN EXCLUSIVE')
-    return () => void database.close()
-  } catch (error) {
-    database.close()
-    if (!isBusy(error)) throw error
-    throw new EdgeFault(
-      'unavailable',
-      `${folder} is in use by ${holderOf(folder)}. One nginx has one agent: stop that one first.`,
-    )
+export class FolderLock {
+  readonly #folder: string
+  readonly #server: string
+  #database: Database.Database | undefined
+  #isOver = false
+
+  constructor(folder: string, server: string) {
+    this.#folder = folder
+    this.#server = server
+  }
+
+  /** Takes the lock, unless it is held by this object already. Throws `OwnedElsewhere` if another process has it. */
+  take(): void {
+    if (this.#database) return
+    // What goes on behind the end of the work must not keep the next owner out.
+    if (this.#isOver) throw new EdgeFault('unavailable', `This process has ended its work on edge ${this.#server}.`)
+    make(this.#folder)
+    const database = opened(this.#folder)
+    try {
+      // Nothing is ever written to it, so no journal shall lie beside it.
+      database.pragma('journal_mode = MEMORY')
+      database.exec('BEGIN EXCLUSIVE')
+      this.#database = database
+    } catch (error) {
+      database.close()
+      if (!isBusy(error)) throw error
+      throw ownedElsewhere(this.#server, join(this.#folder, LOCK))
+    }
+  }
+
+  /** For good. */
+  release(): void {
+    this.#isOver = true
+    this.#database?.close()
+    this.#database = undefined
   }
 }
 
-/** Runs `work` while no agent owns the folder. Rejects with `unavailable` if one does. */
-export async function whileUnowned<T>(folder: string, server: string, work: () => Promise<T>): Promise<T> {
-  const database = opened(folder)
+/** Runs `work` while no other process owns the folder. A folder that is not there has no owner. */
+export async function owning<T>(folder: string, server: string, work: () => Promise<T>): Promise<T> {
+  if (!existsSync(folder)) return work()
+  const lock = new FolderLock(folder, server)
   try {
-    share(database)
+    lock.take()
     return await work()
-  } catch (error) {
-    if (!isBusy(error)) throw error
-    throw new EdgeFault(
-      'unavailable',
-      `Edge ${server} belongs to an agent (${holderOf(folder)}). Set edges.${server}.agent in the configuration, or stop the agent.`,
-    )
   } finally {
-    database.close()
+    lock.release()
   }
 }
 
-/** How long a claim waits for the process that writes the fences anew. That takes milliseconds. */
-const REWRITE_MS = 5_000
-
-/** Runs `work` while nobody writes the fences anew. Any number of processes append to them at the same time. */
-export async function whileAppending<T>(folder: string, work: () => Promise<T>): Promise<T> {
-  const database = opened(folder, FENCES_LOCK)
-  try {
-    database.pragma(`busy_timeout = ${REWRITE_MS}`)
-    share(database)
-    return await work()
-  } catch (error) {
-    if (!isBusy(error)) throw error
-    throw new EdgeFault(
-      'write_failed',
-      `${join(folder, FENCES_LOCK)} is held by another process for more than ${REWRITE_MS / 1_000} s.`,
-    )
-  } finally {
-    database.close()
-  }
+const ownedElsewhere = (server: string, file: string): OwnedElsewhere => {
+  const holder = lockHolder(file)
+  return new OwnedElsewhere(
+    `Edge ${server} belongs to ${holder === undefined ? 'another process' : `process ${holder}`}, and one nginx has one owner. Stop that process. ` +
+      `If several services use this nginx, run the edge agent for it and set edges.${server}.agent in each of them.`,
+  )
 }
 
-/** Runs `work`, which must not wait for anything, if nobody appends fences at this moment. */
-export function unlessAppending(folder: string, work: () => void): void {
-  const database = opened(folder, FENCES_LOCK)
-  try {
-    database.exec('BEGIN EXCLUSIVE')
-    work()
-  } catch (error) {
-    if (!isBusy(error)) throw error
-  } finally {
-    database.close()
-  }
-}
-
-/** The agent owns the folder before it prepares the edge: on a new nginx it is not there yet. */
+/** On a new nginx the folder is not there yet. */
 function make(folder: string): void {
   try {
     mkdirSync(folder)
@@ -88,13 +79,8 @@ function make(folder: string): void {
   }
 }
 
-function share(database: Database.Database): void {
-  database.exec('BEGIN')
-  database.prepare('SELECT count(*) FROM sqlite_master').get()
-}
-
-function opened(folder: string, name = LOCK): Database.Database {
-  const file = join(folder, name)
+function opened(folder: string): Database.Database {
+  const file = join(folder, LOCK)
   try {
     const database = new Database(file, { timeout: 0 })
     chmodSync(file, 0o600)
@@ -105,23 +91,23 @@ function opened(folder: string, name = LOCK): Database.Database {
           'write_failed',
           `${file} could not be opened (${error.code}). It takes the right to write in that folder.`,
         )
-      : faultOf(name, error)
+      : faultOf(LOCK, error)
   }
 }
 
 const isBusy = (error: unknown): boolean =>
   error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')
 
-/** The process that holds the lock, by the table of locks of the system. */
-function holderOf(folder: string): string {
+/** The process that holds the lock of a file, by the table of locks of the system. Undefined: nobody, or nobody whom this process can see. */
+export function lockHolder(file: string): number | undefined {
   try {
-    const { ino } = lstatSync(join(folder, LOCK))
+    const { ino } = lstatSync(file)
     const [, pid] =
       new RegExp(`^\\d+: POSIX +ADVISORY +\\w+ +(\\d+) [0-9a-f:]+:${ino} `, 'm').exec(
         readFileSync('/proc/locks', 'utf8'),
       ) ?? []
-    return pid === undefined || pid === '0' ? 'another process' : `process ${pid}`
+    return pid === undefined || pid === '0' ? undefined : Number(pid)
   } catch {
-    return 'another process'
+    return undefined
   }
 }

@@ -8,7 +8,6 @@ import type {
   OutsideChange,
   Place,
   Staged as StagedGeneration,
-  Turn,
   WebServer,
 } from '../../edge/engine/web-server.ts'
 import { GENERATIONS } from '../../edge/layout.ts'
@@ -237,13 +236,16 @@ export class NginxServer implements WebServer<Standing, OutsideFile> {
     return this.#parts.reload(signal)
   }
 
-  async refresh(
-    turn: Turn,
-    { isRunning, signal }: { readonly isRunning: boolean; readonly signal: AbortSignal | undefined },
-  ): Promise<{ readonly number: number; readonly former: number | undefined } | undefined> {
+  async refresh({
+    isRunning,
+    signal,
+  }: {
+    readonly isRunning: boolean
+    readonly signal: AbortSignal | undefined
+  }): Promise<{ readonly number: number; readonly former: number | undefined } | undefined> {
     const { pairs } = this.#parts
     const listening = await this.#parts.listening()
-    return refresh(this.#parts, this.#trials, turn, { pairs, listening, isRunning, signal })
+    return refresh(this.#parts, this.#trials, { pairs, listening, isRunning, signal })
   }
 
   forgetOld(present: number, former: number | undefined): void {

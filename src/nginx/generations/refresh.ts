@@ -2,7 +2,6 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import type { EdgeFault } from '../../edge/contract.ts'
 import { EDITED } from '../../edge/engine/engine.ts'
-import type { Turn } from '../../edge/engine/web-server.ts'
 import { CURRENT, STAGING } from '../../edge/layout.ts'
 import { BASE_FILE, MAX_PARTS, type PemKind } from '../../estate/layout.ts'
 import type { Refusal } from '../../estate/reading/refusal.ts'
@@ -39,7 +38,6 @@ interface Refreshed {
 export async function refresh(
   parts: RefreshParts,
   trials: Trials,
-  turn: Turn,
   { pairs, listening, isRunning, signal }: Refreshed,
 ): Promise<{ readonly number: number; readonly former: number | undefined } | undefined> {
   const { folder, present, reload } = parts
@@ -48,7 +46,6 @@ export async function refresh(
   if (!staged) return undefined
   const former = present.number
   const leave = baseFileOf(folder, former)
-  turn.assertHeld()
   signal?.throwIfAborted()
   if (!isUpToDate(staged)) {
     await discard(staged)

@@ -1,7 +1,6 @@
 import {
   chmodSync,
   copyFileSync,
-  existsSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -10,7 +9,6 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
-  writeFileSync,
 } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -59,7 +57,6 @@ export async function stage(edgeFolder: string, { from, texts, base, clock }: Ne
   const { number, folder } = newFolder(edgeFolder, from ?? 0)
   const drafts: Promise<void>[] = []
   try {
-    writeFileSync(markerOf(edgeFolder, number), '')
     makeFolders(folder)
     const former = from === undefined ? undefined : join(edgeFolder, GENERATIONS, String(from))
     // Before anything waits: the texts were made from these.
@@ -92,7 +89,7 @@ export async function stage(edgeFolder: string, { from, texts, base, clock }: Ne
   } catch (error) {
     // A file that is still being written would keep its folder.
     await Promise.allSettled(drafts)
-    await discard({ folder, number })
+    await discard({ folder })
     throw error
   }
 }
@@ -106,7 +103,7 @@ function makeFolders(folder: string): void {
   }
 }
 
-/** Takes a number that nobody else has, also not another process. */
+/** Takes a number that no generation has, also not one that a crash left. */
 function newFolder(edgeFolder: string, after: number): { number: number; folder: string } {
   const generations = join(edgeFolder, GENERATIONS)
   for (let number = Math.max(after, ...numbersIn(generations)) + 1; ; number += 1) {
@@ -166,20 +163,7 @@ export async function enter(edgeFolder: string, { number, folder }: Pick<Staged,
   linkSync(join(folder, BASE_FILE), draft)
   renameSync(draft, join(edgeFolder, BASE_FILE))
   pointTo(edgeFolder, number)
-  rmSync(markerOf(edgeFolder, number), { force: true })
   await syncFolder(edgeFolder)
-}
-
-/** Names the process that has staged a generation, until it is entered or discarded. */
-const markerOf = (edgeFolder: string, number: number): string =>
-  join(edgeFolder, STAGING, `${MARKER}${number}-${process.pid}`)
-
-const MARKER = 'staged-'
-
-/** Whether a file in the folder for drafts is the marker of a generation whose process lives. */
-export function isLiveMarker(name: string): boolean {
-  const pid = Number(/^staged-\d+-(\d+)$/.exec(name)?.[1])
-  return Number.isSafeInteger(pid) && existsSync(`/proc/${pid}`)
 }
 
 /** Makes the link for people lead to a generation. */
@@ -193,10 +177,8 @@ export function pointTo(edgeFolder: string, number: number): void {
   renameSync(link, current)
 }
 
-export async function discard({ folder, number }: Pick<Staged, 'folder' | 'number'>): Promise<void> {
-  await rm(folder, { recursive: true, force: true })
-  rmSync(markerOf(dirname(dirname(folder)), number), { force: true })
-}
+export const discard = ({ folder }: Pick<Staged, 'folder'>): Promise<void> =>
+  rm(folder, { recursive: true, force: true })
 
 /** Generations that are kept, with the present one. */
 const KEPT = 50
@@ -245,12 +227,9 @@ export async function forgetOld(edgeFolder: string, forgetting: Forgetting): Pro
   }
 }
 
-/** Removes generations that were staged by processes that have ended. That of a live one may be entered yet. */
+/** Removes generations that a crash kept from being entered. */
 export async function removeLeft(edgeFolder: string, present: number | undefined): Promise<void> {
   const generations = join(edgeFolder, GENERATIONS)
-  const live = readdirSync(join(edgeFolder, STAGING)).filter(isLiveMarker)
-  const left = numbersIn(generations).filter(
-    (number) => number > (present ?? 0) && !live.some((name) => name.startsWith(`${MARKER}${number}-`)),
-  )
+  const left = numbersIn(generations).filter((number) => number > (present ?? 0))
   for (const number of left) await rm(join(generations, String(number)), { recursive: true, force: true })
 }

@@ -8,7 +8,7 @@ import { adoptedFolder, SHADOW_PREFIX, SITE_RECORD } from '../../estate/layout.t
 import { readMainFile } from '../../estate/reading/main-file.ts'
 import type { EdgeSettings } from '../../estate/settings.ts'
 import type { PresentGeneration } from '../generations/present.ts'
-import { isLiveMarker, pointTo, removeLeft } from '../generations/stage.ts'
+import { pointTo, removeLeft } from '../generations/stage.ts'
 import type { Nginx } from './nginx.ts'
 
 interface Prepared {
@@ -20,21 +20,21 @@ interface Prepared {
   readonly nginx: Pick<Nginx, 'isRunning' | 'answers' | 'reload'>
   /** Folders of others in which a change writes drafts. */
   readonly draftFolders: () => ReadonlySet<string>
-  /** Runs `work` while no agent owns the folder. */
-  readonly locked: (work: () => Promise<void>) => Promise<void>
+  /** Runs `work` while nothing is staged. Rejects if another process owns the folder. */
+  readonly alone: (work: () => Promise<void>) => Promise<void>
 }
 
 /** Changes nothing before it has checked that the administrator's configuration includes the folder and has a place for our servers. */
 export async function prepareEdge(
   settings: EdgeSettings,
-  { present, refresh, listening, nginx, locked, draftFolders }: Prepared,
+  { present, refresh, listening, nginx, alone, draftFolders }: Prepared,
   signal?: AbortSignal,
 ): Promise<void> {
   const { folder } = settings
   await readMainFile(settings)
   await listening()
   for (const { path, mode } of FOLDERS) await makeFolder(join(folder, path), mode)
-  await locked(() => removeLeftOvers(settings, present.number, draftFolders()))
+  await alone(() => removeLeftOvers(settings, present.number, draftFolders()))
   const hasChanged = await refresh(nginx.isRunning(), signal)
   if (present.number !== undefined) pointTo(folder, present.number)
   if (!hasChanged && nginx.isRunning() && !(await nginx.answers(signal))) await nginx.reload(signal)
@@ -70,14 +70,13 @@ async function removeLeftOvers(
   await removeLeft(folder, present)
   const drafts = await withEdgeFaults(STAGING, () => readdir(join(folder, STAGING)))
   const leftOvers = [
-    ...drafts.filter((name) => !isLiveMarker(name)).map((name) => join(folder, STAGING, name)),
+    ...drafts.map((name) => join(folder, STAGING, name)),
     ...[dirname(config), ...folders].flatMap((place) =>
       namesIn(place)
         .filter(isDeadShadow)
         .map((name) => join(place, name)),
     ),
-    // A process that lives may be writing one.
-    ...(drafts.some(isLiveMarker) ? [] : unfinishedSites(folder)),
+    ...unfinishedSites(folder),
   ]
   for (const path of leftOvers) await withEdgeFaults(path, () => rm(path, { recursive: true, force: true }))
 }
@@ -88,7 +87,7 @@ function unfinishedSites(folder: string): string[] {
   return places.filter((place) => !existsSync(join(place, SITE_RECORD)))
 }
 
-/** That of a process that lives may be tested now. */
+/** That of a process that lives may be tested now: commands test beside the owner. */
 function isDeadShadow(name: string): boolean {
   if (!name.startsWith(SHADOW_PREFIX)) return false
   const [, pid] = /^(\d+)-/.exec(name.slice(SHADOW_PREFIX.length)) ?? []

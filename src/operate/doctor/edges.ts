@@ -25,8 +25,8 @@ export interface ExaminedEdge {
   readonly buildFault: () => Promise<string | undefined>
   /** Rejects as the service would when it writes its base file. Changes nothing. */
   readonly rehearse: () => Promise<void>
-  /** Rejects with an EdgeFault if an agent owns the folder. Undefined where the agent itself looks. */
-  readonly assertUnowned?: () => Promise<void>
+  /** Rejects with an EdgeFault if another process than the service owns the folder. Undefined where the agent itself looks. */
+  readonly assertOurs?: () => Promise<void>
   /** The parts of nginx's configuration that Drawbridge does not understand, or left out because there were too many. */
   readonly unread: () => Promise<readonly UnreadPart[]>
   readonly now: () => number
@@ -124,12 +124,12 @@ async function examineBase(subject: string, { rehearse }: ExaminedEdge): Promise
   }
 }
 
-/** Who changes nginx without its agent is refused. */
-async function examineOwner(subject: string, { assertUnowned, folder }: ExaminedEdge): Promise<Finding[]> {
-  if (!assertUnowned || !existsSync(folder)) return []
+/** Whoever changes an nginx that another process owns is refused. */
+async function examineOwner(subject: string, { assertOurs, folder }: ExaminedEdge): Promise<Finding[]> {
+  if (!assertOurs || !existsSync(folder)) return []
   try {
-    await assertUnowned()
-    return [ok(subject, 'No agent owns its folder.')]
+    await assertOurs()
+    return [ok(subject, 'No other process owns its folder.')]
   } catch (error) {
     return [fault(subject, reasonOf(error), 'Until this is changed, no host can be exposed.')]
   }

@@ -38,8 +38,14 @@ export interface EdgeMachine {
   leave(config: EdgeAgentConfig, retired: boolean): Promise<LeftNginx>
   /** Retires a Secondary. */
   retire(config: Config, server: string): Promise<RetiredEdge>
-  /** Gives hosts of an edge to another store: all of `from`, or those that are named. Resolves with their names. */
-  handOver(folder: string, given: { from: string; to: string; hosts: readonly string[] }): Promise<readonly string[]>
+  /**
+   * Gives hosts of an edge to another store: all of `from`, or those that are named. Resolves with their names. Rejects while a
+   * service or an agent owns the folder.
+   */
+  handOver(
+    place: { readonly server: string; readonly folder: string },
+    given: { from: string; to: string; hosts: readonly string[] },
+  ): Promise<readonly string[]>
   /** False if the server had no enrolled agent. */
   revoke(config: Config, server: string): Promise<boolean>
   /** Resolves with the new edition of the certificates of services. */
@@ -152,6 +158,11 @@ function addJoin(edge: Command, machine: EdgeMachine): void {
   )
 }
 
+async function agentPlace(file: string) {
+  const { server, nginx } = await agentConfigIn(file)
+  return { server, folder: nginx.folder }
+}
+
 interface HandOverOptions extends Configured {
   readonly server?: string
   readonly yes?: boolean
@@ -163,11 +174,11 @@ function addHandOver(edge: Command, machine: EdgeMachine): void {
     .option('--server <server>', 'the edge that the service with this configuration changes itself')
     .option('--yes', 'do not ask for confirmation')
     .action(async (from: string, to: string, hosts: string[], { config: file, server, yes, json }: HandOverOptions) => {
-      const folder = server === undefined ? (await agentConfigIn(file)).nginx.folder : await folderOf(file, server)
+      const place = server === undefined ? await agentPlace(file) : { server, folder: await folderOf(file, server) }
       const what = hosts.length > 0 ? hosts.join(', ') : `all hosts of ${from}`
       const question = `Give ${what} to store ${to}? The service of ${from} cannot change them here any more.`
       await confirm({ question, action: 'hand them over', yes })
-      const given = await machine.handOver(folder, { from, to, hosts })
+      const given = await machine.handOver(place, { from, to, hosts })
       const sentence = `${given.length === 1 ? '1 host belongs' : `${given.length} hosts belong`} to store ${to} now.`
       print({ body: { from, to, hosts: given }, lines: () => [sentence] }, json)
     })

@@ -63,8 +63,8 @@ export interface InitParts {
   rehearse(place: NginxPlace, main: string): Promise<readonly ChosenListen[]>
   /** Rejects with the reason if the unit of the agent lets nginx test less than nginx itself may do. */
   rehearseAsUnit(place: NginxPlace): Promise<void>
-  /** The nginx as a run changes it. */
-  edge(place: NginxPlace): Edge
+  /** Gives `work` the nginx as a run changes it. This process owns it meanwhile. */
+  withEdge(place: NginxPlace, work: (edge: Edge) => Promise<void>): Promise<void>
   /** Takes the include out of the main file and removes the folder, which has no entry. nginx runs without it then. */
   leave(place: NginxPlace): Promise<unknown>
   /** Whether Drawbridge's base file stands there. */

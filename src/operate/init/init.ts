@@ -67,7 +67,7 @@ export async function init(options: InitOptions, parts: InitParts, screen: Scree
   const takeBack = await writeFiles(work, parts)
   const host = `drawbridge-rehearsal.${work.zone.name}`
   try {
-    await serveTestEntry(parts.edge(work.nginx), host)
+    await parts.withEdge(work.nginx, (edge) => serveTestEntry(edge, host))
   } catch (error) {
     await takeBack()
     const reason = error instanceof Error ? error.message : String(error)

@@ -9,8 +9,8 @@ import type { Run, RunGuard, RunTask } from '../../model/run.ts'
 import type { BackupShelf } from '../backup-shelf.ts'
 import type { EdgeStandings } from '../edge-standings.ts'
 import type { Carried } from '../engine/begin.ts'
+import type { CertificateLock } from '../engine/certificate-lock.ts'
 import type { CrashPoint } from '../engine/crash-points.ts'
-import type { EdgeLock } from '../engine/edge-lock.ts'
 import { recordsToClaim } from '../marks.ts'
 import { entryOf } from './entry-of.ts'
 import type { ProxyParts } from './proxy.ts'
@@ -25,7 +25,7 @@ export interface StepParts extends SubjectParts {
   readonly primary: Edge | undefined
   readonly secondary: Edge | undefined
   readonly standings: EdgeStandings
-  readonly edgeLock: EdgeLock
+  readonly certificateLock: CertificateLock
   readonly shelf: BackupShelf
   /** Undefined for a zone without a TSIG key: it can be read but not written. */
   readonly providerFor: (zone: string) => DnsProvider | undefined

@@ -187,7 +187,7 @@ function certificateFor(
     issuer: parts.issuer,
     guard,
     responder: parts.challenge === 'dns-01' ? inZone() : edgeResponder(primary, guard),
-    holdOrder: (names, work) => parts.edgeLock.holdOrder(names, work),
+    holdOrder: (names, work) => parts.certificateLock.hold(names, work),
     challengeSet: () => parts.crashPoint(`${run.action} certificate challenge-set`),
   })
 }

@@ -9,13 +9,12 @@ import { dnsReader } from '../../../src/dns/reader.ts'
 import { startWebBackend, type WebBackend } from '../../support/backends/web-backend.ts'
 import { serves } from '../../support/edge/edge-folder.ts'
 import type { Answer } from '../../support/http/call.ts'
-import { askAgent, type LabAgents, startAgents } from '../../support/lab/agents.ts'
+import { askAgent } from '../../support/lab/agents.ts'
 import { type InstanceLab, type RunningInstance, startInstanceLab } from '../../support/lab/instances.ts'
 import { until } from '../../support/until.ts'
 
 /** Two services on one PostgreSQL. The blind one has no way to the agent of the Primary's edge. */
 let lab: InstanceLab
-let agents: LabAgents
 let backend: WebBackend
 let blind: RunningInstance
 let isSick = false
@@ -23,7 +22,6 @@ const running: RunningInstance[] = []
 
 beforeAll(async () => {
   lab = await startInstanceLab()
-  agents = await startAgents(lab.lab)
   backend = await startWebBackend(lab.lab, (_request, response) => {
     response.writeHead(isSick ? 500 : 200).end('ok')
   })
@@ -35,13 +33,12 @@ afterEach(async () => {
 })
 afterAll(async () => {
   await backend?.[Symbol.asyncDispose]()
-  await agents?.stop()
   await lab?.stop()
 })
 
 const { stringify } = JSON
 const edgesOf = (sees: boolean): Record<string, { agent: { socket: string } }> => {
-  const edges = agents.configure({}).edges as Record<string, { agent: { socket: string } }>
+  const edges = lab.agents.configure({}).edges as Record<string, { agent: { socket: string } }>
   return sees ? edges : { ...edges, 23: { agent: { socket: `${edges[23]?.agent.socket}.missing` } } }
 }
 

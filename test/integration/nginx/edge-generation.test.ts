@@ -1,13 +1,15 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { EdgeFault, type Entry } from '../../../src/edge/contract.ts'
+import { EdgeFault, type Entry, OwnedElsewhere } from '../../../src/edge/contract.ts'
 import { shardOf } from '../../../src/nginx/config/shards.ts'
 import { PresentGeneration } from '../../../src/nginx/generations/present.ts'
 import type { Staged } from '../../../src/nginx/generations/stage.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
-import { changeHost, whenAt } from '../../support/edge/edge.ts'
+import { changeHost } from '../../support/edge/edge.ts'
+import { listing } from '../../support/edge/edge-folder.ts'
 import { entryOf, startEngine, type TestEngine } from '../../support/edge/engine.ts'
+import { nextTurn } from '../../support/stall.ts'
 
 /** The engine of generations on a real folder, with a stand-in for nginx. */
 const [A, B] = [entryOf('a.lab.test'), entryOf('b.lab.test')]
@@ -53,30 +55,57 @@ test('a generation whose reload is not proven is left for the former one, and it
   expect([at.present.number, hostsOf(at)]).toEqual([former, ['a.lab.test']])
 })
 
-test('an instance that lost the lock of the edge during its reload puts nothing back', async () => {
-  let isHeld = true
-  const turn = { assertHeld: () => (isHeld ? undefined : lost()) }
-  using at = await startEngine({
-    exclusive: (work) => work(turn),
-    reload: async () => {
-      isHeld = false
-      throw new EdgeFault('not_reloaded', 'Nothing proves the reload.')
-    },
-  })
-  await expect(at.place(A)).rejects.toThrow('The lease was lost.')
-  expect(at.counts.reloads).toBe(1)
-  expect(hostsOf(at)).toEqual(['a.lab.test'])
+test('nothing is entered by a run that lost its lease during the test', async () => {
+  using at = await startEngine()
+  await expect(at.place(A, { assertHeld: lost })).rejects.toThrow('The lease was lost.')
+  expect([hostsOf(at), at.counts.reloads]).toEqual([[], 0])
 })
 
-test('nothing is entered by a run that lost its lease, or an instance that lost its lock, during the test', async () => {
-  let isHeld = true
-  using at = await startEngine({ exclusive: (work) => work({ assertHeld: () => (isHeld ? undefined : lost()) }) })
-  await expect(at.place(A, { assertHeld: lost })).rejects.toThrow('The lease was lost.')
-  const letGo = whenAt('staged', () => {
-    isHeld = false
+test('nothing is written while another process owns the folder, and everything as soon as it does not', async () => {
+  let isOwned = false
+  using at = await startEngine({
+    own: () => {
+      if (isOwned) throw new OwnedElsewhere('Edge 23 belongs to process 7.')
+    },
   })
-  await expect(at.place(A, letGo)).rejects.toThrow('The lease was lost.')
-  expect([hostsOf(at), at.counts.reloads]).toEqual([[], 0])
+  isOwned = true
+  const before = listing(at.folder)
+  const [host, number] = [A.host, 1]
+  const item = { host, fence: { host, epoch: 1, number }, expected: 'any', wanted: 'same' } as const
+  const refused = 'Edge 23 is not prepared: Edge 23 belongs to process 7.'
+  for (const change of [
+    () => at.place(A),
+    () => at.engine.change({ items: [item] }),
+    () => at.engine.change({ items: [], floor: { store: 'store_a', epoch: 1 } }),
+    () => at.engine.change({ items: [], settles: ['run_a1'] }),
+    () => at.engine.challenge({ host, fence: item.fence, token: 'a'.repeat(43), answer: `${'a'.repeat(43)}.b` }),
+  ])
+    await expect(change()).rejects.toThrow(refused)
+  await expect(at.engine.refresh(false)).rejects.toThrow('Edge 23 belongs to process 7.')
+  expect(listing(at.folder)).toEqual(before)
+  isOwned = false
+  await at.place(A)
+  expect(hostsOf(at)).toEqual([A.host])
+})
+
+test('a start that is tried again and a change wait for each other: one would take what the other stages for a left-over', async () => {
+  const order: string[] = []
+  const listening = async () => {
+    order.push('a change begins')
+    return { listen: ['127.0.0.1'], ports: { http: 80, https: 443 } }
+  }
+  using at = await startEngine({ listening })
+  const open = Promise.withResolvers<void>()
+  order.splice(0)
+  const start = at.engine.alone(async () => {
+    await open.promise
+    order.push('the start ends')
+  })
+  const placed = at.place(A)
+  await nextTurn()
+  open.resolve()
+  await Promise.all([start, placed])
+  expect(order.slice(0, 2)).toEqual(['the start ends', 'a change begins'])
 })
 
 /** Read anew: an edge reads a file once in a turn of the event loop. */

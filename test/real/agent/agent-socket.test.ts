@@ -5,11 +5,11 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { launcher } from '../../../lab/checkout.ts'
-import { labEdge } from '../../../lab/nginx.ts'
+import { FolderLock } from '../../../src/edge/fences/folder-lock.ts'
 import { AgentClient } from '../../../src/edge/remote/agent-client.ts'
 import { remoteEdge } from '../../../src/edge/remote/remote-edge.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
-import { changeHost, PLAN_ID, placeSite } from '../../support/edge/edge.ts'
+import { changeHost } from '../../support/edge/edge.ts'
 import { visitFully } from '../../support/edge/full-visit.ts'
 import { includeSites, siteFile, writeSites } from '../../support/edge/sites/written-sites.ts'
 import type { LabAgents } from '../../support/lab/agents.ts'
@@ -131,11 +131,9 @@ test('a second agent on the same nginx ends and names the first', { timeout: 60_
   })
 })
 
-test('a service without an agent does not change the nginx of one', async () => {
-  const edge = labEdge(lab.description.edges.primary)
-  const site = { host: `own.${lab.description.zone}`, planId: PLAN_ID, target: 'http://127.0.0.1:3000' }
-  await expect(placeSite(edge, site)).rejects.toThrow(
-    `Edge 23 belongs to an agent (process ${agentOf('23').pid}). Set edges.23.agent`,
+test('a service without an agent cannot own the nginx of one', () => {
+  expect(() => new FolderLock(lab.description.edges.primary.folder, '23').take()).toThrow(
+    `Edge 23 belongs to process ${agentOf('23').pid}, and one nginx has one owner.`,
   )
 })
 

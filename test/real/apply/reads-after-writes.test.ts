@@ -4,7 +4,7 @@ import type { Store } from '../../../src/store/ports/store.ts'
 import { startWebBackend } from '../../support/backends/web-backend.ts'
 import { editEntry, entryFile } from '../../support/lab/entry-file.ts'
 import { applied, granted, planned, planOf, removed, run } from '../../support/lab/exposure.ts'
-import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import { startWithAgents, type TestLab } from '../../support/lab/lab.ts'
 import { type SecondInstance, startSecondInstance } from '../../support/lab/second-instance.ts'
 import { borrowPostgres, type PostgresCluster } from '../../support/programs/postgres.ts'
 import { until } from '../../support/until.ts'
@@ -21,7 +21,7 @@ beforeAll(async () => {
   postgres = await borrowPostgres()
   // The tests ask again and again, from one address, until a change is told.
   const rateLimits = { internal: { read: 100_000, diagnose: 100_000, plan: 100_000 } }
-  lab = await startTestLab({ configure: (config) => ({ ...config, store: postgres.url, rateLimits }) })
+  lab = (await startWithAgents({ configure: (config) => ({ ...config, store: postgres.url, rateLimits }) })).lab
   store = await openStore({ kind: 'postgres', url: postgres.url })
   await until(
     'the first instance holds the monitor',

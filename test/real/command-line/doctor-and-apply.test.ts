@@ -86,6 +86,7 @@ describe.each(BROKEN.map((broken) => [broken.name, broken] as const))('%s', (_, 
 })
 
 async function tried({
+  before,
   world,
   config,
   start,
@@ -98,12 +99,17 @@ async function tried({
     expect(code).not.toBe(0)
     return { doctor: told, apply: `${stderr}${stdout}` }
   }
-  await using _ = await serviceHere(lab, config)
-  const mend = await world?.()
+  const mendBefore = await before?.()
   try {
-    return { doctor: await faults(configFile()), apply: await refusal(tls) }
+    await using _ = await serviceHere(lab, config)
+    const mend = await world?.()
+    try {
+      return { doctor: await faults(configFile()), apply: await refusal(tls) }
+    } finally {
+      await mend?.()
+    }
   } finally {
-    await mend?.()
+    await mendBefore?.()
   }
 }
 

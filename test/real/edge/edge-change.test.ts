@@ -16,6 +16,7 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Expected } from '../../../src/edge/contract.ts'
+import { FolderLock } from '../../../src/edge/fences/folder-lock.ts'
 import { isSecretFile, SHARD_FOLDERS } from '../../../src/nginx/config/shards.ts'
 import { localEdge } from '../../../src/nginx/local-edge.ts'
 import {
@@ -153,8 +154,9 @@ describe('a change', () => {
     await asNobody(['.staging'], async () => {
       await expect(at.place(site('readonly.lab.test'))).rejects.toMatchObject({
         kind: 'write_failed',
-        message: expect.stringContaining('It takes the right to write in that folder.'),
+        message: expect.stringContaining('could not be read or written (EACCES)'),
       })
+      expect(() => new FolderLock(at.folder, '23').take()).toThrow('It takes the right to write in that folder.')
     })
     expect(standing()).toEqual(before)
   })
@@ -250,8 +252,7 @@ describe('a change', () => {
     mkdirSync(folder)
     const edge = localEdge({ ...at, folder })
     await expect(placeSite(edge, site('early.lab.test'))).rejects.toMatchObject({ kind: 'unavailable' })
-    // The lock says whether an agent owns the folder.
-    expect(readdirSync(folder)).toEqual(['.engine-lock'])
+    expect(readdirSync(folder)).toEqual([])
     rmSync(folder, { recursive: true })
   })
 })

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { localEdge } from '../../../src/nginx/local-edge.ts'
@@ -8,7 +7,6 @@ import { servingWorkers } from '../../../src/nginx/process/nginx-workers.ts'
 import { changeHost, PLAN_ID, startTestEdge, type TestEdge } from '../../support/edge/edge.ts'
 import { configurationListing } from '../../support/edge/edge-folder.ts'
 
-/** Two services use one nginx: this process, and one of its own for each change. */
 let at: TestEdge
 beforeAll(async () => {
   at = await startTestEdge()
@@ -19,38 +17,26 @@ const HOST = 'shop.lab.test'
 const fenceOf = (number: number, epoch = 1) => ({ host: HOST, epoch, number })
 const FENCED = { kind: 'fenced' }
 
-/** Places or removes the host under a fence, in this process. */
+/** Places or removes the host under a fence. */
 async function change(number: number, target: string | null, epoch = 1): Promise<void> {
   const under = { fence: fenceOf(number, epoch) }
   if (target === null) await at.remove(HOST, under)
   else await at.place({ host: HOST, planId: PLAN_ID, target }, under)
 }
 
-/** The same in another process, which is gone afterwards. Resolves with the kind of its fault, if there is one. */
-async function changeElsewhere(number: number, target: string | null): Promise<string> {
-  const program = fileURLToPath(new URL('../../support/programs/edge-changer.ts', import.meta.url))
-  const settings = JSON.stringify({ ...at, edge: undefined })
-  const args = [program, settings, JSON.stringify({ host: HOST, planId: PLAN_ID, target, fence: fenceOf(number) })]
-  return (await promisify(execFile)(process.execPath, args)).stdout
-}
-
 const ours = () => configurationListing(at.folder)
 const isServed = async () => (await at.edge.ask({ host: HOST, path: '/', tls: false })).kind === 'answer'
 
-test.runIf(process.env.CAMPAIGN)(
-  'a change of an older run writes no file and reloads nothing, whichever process made the newer one',
-  async () => {
-    await change(1, 'http://127.0.0.1:9')
-    expect(await changeElsewhere(3, 'http://127.0.0.1:10')).toBe('')
-    const [before, workers] = [ours(), servingWorkers(at.pid)]
-    await expect(change(2, 'http://127.0.0.1:11')).rejects.toMatchObject(FENCED)
-    expect(await changeElsewhere(2, null)).toBe('fenced')
-    expect(ours()).toEqual(before)
-    expect(servingWorkers(at.pid)).toEqual(workers)
-    await change(3, 'http://127.0.0.1:12')
-    expect(readFileSync(at.fileOf('backends', HOST), 'utf8')).toContain(`${HOST} http://127.0.0.1:12;`)
-  },
-)
+test('a change of an older run writes no file and reloads nothing', async () => {
+  await change(1, 'http://127.0.0.1:9')
+  await change(3, 'http://127.0.0.1:10')
+  const [before, workers] = [ours(), servingWorkers(at.pid)]
+  for (const target of ['http://127.0.0.1:11', null]) await expect(change(2, target)).rejects.toMatchObject(FENCED)
+  expect(ours()).toEqual(before)
+  expect(servingWorkers(at.pid)).toEqual(workers)
+  await change(3, 'http://127.0.0.1:12')
+  expect(readFileSync(at.fileOf('backends', HOST), 'utf8')).toContain(`${HOST} http://127.0.0.1:12;`)
+})
 
 test('the fence of a removed host stays, also over a start of the service', async () => {
   await change(4, null)

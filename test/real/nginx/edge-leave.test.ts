@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { dirname } from 'node:path'
 import { connect } from 'node:tls'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { ownFolder } from '../../../src/edge/fences/folder-lock.ts'
+import { FolderLock } from '../../../src/edge/fences/folder-lock.ts'
 import { withInclude } from '../../../src/estate/reading/main-file.ts'
 import { leaveNginx } from '../../../src/nginx/leave.ts'
 import { servingWorkers } from '../../../src/nginx/process/nginx-workers.ts'
@@ -76,11 +76,12 @@ test('leaves with the hosts that it serves when it is retired', async () => {
   await expect(visit).rejects.toThrow('ECONNREFUSED')
 })
 
-test('refuses while an agent owns the folder', async () => {
-  const release = ownFolder(at.folder)
+test('refuses while a service or an agent owns the folder', async () => {
+  const lock = new FolderLock(at.folder, at.server)
+  lock.take()
   const before = main()
-  await expect(leaveNginx(at)).rejects.toThrow('is in use by')
-  release()
+  await expect(leaveNginx(at)).rejects.toThrow(`Edge ${at.server} belongs to process ${process.pid}`)
+  lock.release()
   expect([main(), existsSync(at.folder)]).toEqual([before, true])
 })
 

@@ -87,7 +87,7 @@ function restore(image: string, folder: string): void {
   fs.rmSync(folder, { recursive: true })
   copy(image, folder)
   for (const path of fs.readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
-    const own = new RegExp(`^(\\.drawbridge-shadow-|staged-\\d+-)${process.pid}(?=$|-)`)
+    const own = new RegExp(`^(\\.drawbridge-shadow-)${process.pid}(?=-)`)
     const name = basename(path).replace(own, `$1${DEAD}`)
     if (name !== basename(path)) fs.renameSync(join(folder, path), join(folder, dirname(path), name))
   }

@@ -14,10 +14,10 @@ import { systemClock } from '../../../src/primitives/clock.ts'
 import { tempFolder } from '../temp-folder.ts'
 import { certificateFor, changeHost, entryOf as entryOfSite, type More, PLAN_ID } from './edge.ts'
 
-type TestParts = Partial<NginxServerParts & Pick<EngineParts<Standing, OutsideFile>, 'exclusive' | 'locked'>>
+type TestParts = Partial<NginxServerParts & Pick<EngineParts<Standing, OutsideFile>, 'own'>>
 
 /** The engine of generations on a real folder, with an nginx that takes everything and is always well. */
-export async function startEngine({ exclusive, locked, ...parts }: TestParts = {}) {
+export async function startEngine({ own, ...parts }: TestParts = {}) {
   const temp = tempFolder()
   const folder = join(temp.path, 'edge')
   for (const { path } of FOLDERS) mkdirSync(join(folder, path), { recursive: true })
@@ -61,11 +61,10 @@ export async function startEngine({ exclusive, locked, ...parts }: TestParts = {
     },
   })
   const engine = new GenerationEngine({
-    ...{ folder, web, locked },
+    ...{ folder, web, own },
     server: '23',
     clock: parts.clock ?? systemClock,
     fences: new Fences(folder, systemClock),
-    exclusive: exclusive ?? ((work) => work({ assertHeld: () => undefined })),
   })
   await engine.refresh(false)
   counts.tests = 0

@@ -1,10 +1,11 @@
+import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import type { Daemon } from '../../../lab/daemon.ts'
 import { startNginx } from '../../../lab/nginx.ts'
-import { ownFolder } from '../../../src/edge/fences/folder-lock.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { until } from '../until.ts'
 import type { TestLab } from './lab.ts'
@@ -23,9 +24,13 @@ export const endBroken = async (): Promise<void> => nginx?.stop()
 export type Loose = any
 type Mend = () => void | Promise<void>
 
+const LOCK = new URL('../../../src/edge/fences/folder-lock.ts', import.meta.url).href
+
 export interface Broken {
   /** What is wrong, for people. */
   readonly name: string
+  /** In the world before the service starts. Resolves with what mends it. */
+  readonly before?: () => Promise<Mend>
   /** In the world around the running service. Resolves with what mends it. */
   readonly world?: () => Mend | Promise<Mend>
   /** In the configuration of a service that starts. */
@@ -140,9 +145,22 @@ export const BROKEN: readonly Broken[] = [
   { name: 'nginx does not run', world: nginxStopped, doctor: /no running nginx/, apply: /nginx/ },
   {
     name: "another process owns the edge's folder",
-    world: () => ownFolder(primary().folder),
-    doctor: /Edge 23 belongs to an agent \(process \d+\)/,
-    apply: /Edge 23 belongs to an agent/,
+    before: async () => {
+      const program = `import { FolderLock } from ${JSON.stringify(LOCK)}
+        new FolderLock(${JSON.stringify(primary().folder)}, '23').take()
+        process.stdout.write('owns it')
+        setInterval(() => undefined, 1_000_000)`
+      const owner = spawn(process.execPath, ['--input-type=module', '-e', program], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      await once(owner.stdout, 'data')
+      return async () => {
+        owner.kill('SIGKILL')
+        await once(owner, 'exit')
+      }
+    },
+    doctor: /Edge 23 belongs to process \d+, and one nginx has one owner/,
+    apply: /Edge 23 is not prepared: Edge 23 belongs to process \d+/,
   },
   {
     name: 'the folder of generations is a file',

@@ -13,11 +13,13 @@ import type { Store } from '../../../src/store/ports/store.ts'
 import { type Answer, call } from '../http/call.ts'
 import { borrowPostgres, type PostgresCluster } from '../programs/postgres.ts'
 import { tempFolder } from '../temp-folder.ts'
+import { type LabAgents, startAgents } from './agents.ts'
 import { freePlace } from './lab.ts'
 
-/** A lab without a service, a PostgreSQL, and any number of services on both. */
+/** A lab without a service, an agent for each edge, a PostgreSQL, and any number of services on them. */
 export interface InstanceLab {
   readonly lab: Lab
+  readonly agents: LabAgents
   readonly postgres: PostgresCluster
   /** The store of all instances, opened by the test. */
   readonly store: Store
@@ -56,21 +58,33 @@ export async function startInstanceLab(): Promise<InstanceLab> {
       throw error
     },
   )
+  const agents = await startAgents(lab).catch(async (error: unknown) => {
+    await Promise.all([lab.stop(), postgres.stop()])
+    folder[Symbol.dispose]()
+    throw error
+  })
   const store = await openStore({ kind: 'postgres', url: postgres.url })
   const running: RunningInstance[] = []
   return {
     lab,
+    agents,
     postgres,
     store,
     folder: folder.path,
     async start(name, last, options) {
-      const instance = await startInstance({ lab, place, url: postgres.url, folder: folder.path }, name, last, options)
+      const instance = await startInstance(
+        { lab, agents, place, url: postgres.url, folder: folder.path },
+        name,
+        last,
+        options,
+      )
       running.push(instance)
       return instance
     },
     async stop() {
       await Promise.all(running.map(({ daemon }) => daemon.stop()))
       await store.close().catch(() => undefined)
+      await agents.stop()
       await Promise.all([lab.stop(), postgres.stop()])
       folder[Symbol.dispose]()
     },
@@ -79,13 +93,14 @@ export async function startInstanceLab(): Promise<InstanceLab> {
 
 interface Ground {
   readonly lab: Lab
+  readonly agents: LabAgents
   readonly place: Place
   readonly url: string
   readonly folder: string
 }
 
 async function startInstance(
-  { lab, place, url, folder }: Ground,
+  { lab, agents, place, url, folder }: Ground,
   name: string,
   last: number,
   { environment = {}, settings = {} }: StartOptions = {},
@@ -94,7 +109,7 @@ async function startInstance(
   const origin = `http://${listen.address}:${listen.port}`
   const stateDir = join(folder, name)
   const config = {
-    ...serviceConfig(addressesAt(place), statePaths(lab.state), 'capability'),
+    ...agents.configure(serviceConfig(addressesAt(place), statePaths(lab.state), 'capability')),
     ...{
       listen,
       stateDir,

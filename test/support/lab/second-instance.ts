@@ -13,7 +13,7 @@ export interface SecondInstance extends AsyncDisposable {
   readonly call: TestLab['call']
 }
 
-/** A second service process on the PostgreSQL store and edges of a lab, with its own address and state folder. */
+/** A second service process on the PostgreSQL store and the agents of a lab, with its own address and state folder. */
 export async function startSecondInstance(lab: TestLab): Promise<SecondInstance> {
   const { folder, config } = statePaths(lab.state)
   const { api, callers } = lab.description

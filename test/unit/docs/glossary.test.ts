@@ -10,7 +10,7 @@ const code = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .map((file) => `${file}\n${readFileSync(join('src', file), 'utf8')}`)
   .join('\n')
 
-/** A word as code writes it: `edge lock` is also `edge-lock`, `edge_lock`, `edgeLock` and `edgeLocks`. */
+/** A word as code writes it: `control socket` is also `control-socket`, `control_socket`, `controlSocket` and `controlSockets`. */
 const asWritten = (word: string): RegExp => new RegExp(`(?<![a-z])${word.split(/[ -]/).join('[\\s_-]?')}`, 'i')
 
 describe('docs/glossary.md', () => {

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
+import { OwnedElsewhere } from '../../../src/edge/contract.ts'
 import { Problem } from '../../../src/model/errors.ts'
 import { type Clock, systemClock } from '../../../src/primitives/clock.ts'
 import { EdgeAvailability } from '../../../src/runs/edge-availability.ts'
+import type { Instance } from '../../../src/store/ports/instances.ts'
 import { nextTurn, stall } from '../../support/stall.ts'
 import { VirtualClock } from '../../support/virtual-clock.ts'
 
@@ -31,6 +33,20 @@ const availabilityOf = (
 test('a request waits for an agent that is being started again', async () => {
   const clock = new VirtualClock()
   expect(await clock.advanceUntil(availabilityOf(4, clock).place())).toBe('here')
+})
+
+test('an edge that another process owns is not reached, and the refusal says who owns it', async () => {
+  const clock = new VirtualClock()
+  const own = () => {
+    throw new OwnedElsewhere('Edge 23 belongs to process 7.')
+  }
+  const owned = (more: Partial<ConstructorParameters<typeof EdgeAvailability>[0]> = {}) =>
+    availabilityOf(1, clock, { own, ...more })
+  expect(await owned().servers()).toEqual([])
+  const refusal = await clock.advanceUntil(owned().refusal())
+  expect(refusal?.message).toBe('Edge 23 is not prepared: Edge 23 belongs to process 7.')
+  const owner = { name: 'instance-b', edges: ['23'] } as unknown as Instance
+  expect(await owned({ store: { liveInstances: async () => [owner] } }).place()).toBe('elsewhere')
 })
 
 test('an edge is not called away because this process was late', async () => {

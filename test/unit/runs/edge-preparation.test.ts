@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
+import { OwnedElsewhere } from '../../../src/edge/contract.ts'
 import { EdgePreparation } from '../../../src/runs/edge-preparation.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 
 /** Two edges that fail with what `faults` has for them, and a clock. */
 function prepared() {
-  const faults = new Map<string, string>()
+  const faults = new Map<string, string | Error>()
   const tried: string[] = []
   const clock = { now: 0 }
   const edges = ['23', '73'].map((server) => ({
@@ -12,7 +13,7 @@ function prepared() {
     prepare: async () => {
       tried.push(`${server} ${clock.now}`)
       const fault = faults.get(server)
-      if (fault !== undefined) throw new Error(fault)
+      if (fault !== undefined) throw typeof fault === 'string' ? new Error(fault) : fault
     },
   }))
   const log = createLog('silent', [])
@@ -41,6 +42,18 @@ test('tries an edge again after longer and longer pauses, until it is prepared',
   clock.now += 3_600_000
   await preparation.retry()
   expect(tried).toHaveLength(length)
+})
+
+test('tries an edge that another process owns at every look: that one may be ending', async () => {
+  const { faults, tried, clock, preparation } = prepared()
+  faults.set('23', new OwnedElsewhere('Edge 23 belongs to process 7.'))
+  await preparation.begin()
+  expect(preparation.refusal).toBe('Edge 23 belongs to process 7.')
+  for (clock.now = 2_000; clock.now <= 600_000; clock.now += 2_000) await preparation.retry()
+  expect(tried.filter((one) => one.startsWith('23 '))).toHaveLength(301)
+  faults.clear()
+  await preparation.retry()
+  expect(preparation.refusal).toBe(undefined)
 })
 
 test('a Secondary that is not ready stops no apply', async () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { systemClock } from '../../../src/primitives/clock.ts'
-import { EdgeLock, type LockTurn } from '../../../src/runs/engine/edge-lock.ts'
+import { CertificateLock } from '../../../src/runs/engine/certificate-lock.ts'
 import { HeldLeases } from '../../../src/runs/engine/lease.ts'
 import type { Lease } from '../../../src/store/ports/leases.ts'
 
@@ -69,10 +69,9 @@ test('a renewal that is answered after the end of the work holds nothing again',
   expect(one.leftMs).toBe(0)
 })
 
-test('the lock of an edge is held during the work, and neither held nor renewed after it', async () => {
+test('the lock of a certificate is held during the work, and not renewed after it', async () => {
   const calls: string[] = []
-  const turns: LockTurn[] = []
-  const lock = new EdgeLock(
+  const lock = new CertificateLock(
     {
       takeLease: async (name) => lease(name),
       takeLeases: async (names) => names.map((name) => lease(name)),
@@ -89,11 +88,7 @@ test('the lock of an edge is held during the work, and neither held nor renewed 
     LIFE_MS,
     systemClock,
   )
-  await lock.hold('23', async (turn) => {
-    turn.assertHeld()
-    turns.push(turn)
-  })
+  await lock.hold(['a.lab.test', 'b.lab.test'], async () => void calls.push('work'))
   await vi.advanceTimersByTimeAsync(LIFE_MS)
-  expect(calls).toEqual(['release edge 23'])
-  expect(() => turns[0]?.assertHeld()).toThrow('The lease of edge 23 was lost.')
+  expect(calls).toEqual(['work', 'release certificate:a.lab.test,b.lab.test'])
 })

@@ -7,14 +7,8 @@ import { StepFault } from './step.ts'
 
 const PATIENCE = { firstMs: 20, withinMs: 120_000 }
 
-/** Throws if another instance may hold the lock by now. Asked directly before every effect. */
-export interface LockTurn {
-  assertHeld(): void
-  ensureHeld(): Promise<void>
-}
-
-/** One lock per edge, and one per set of certificate names, across all instances. Callers wait for it instead of being refused. */
-export class EdgeLock {
+/** One lock per set of certificate names, across all instances. Callers wait for it instead of being refused. */
+export class CertificateLock {
   readonly #store: LeaseStore
   readonly #instance: string
   readonly #leaseMs: number
@@ -28,21 +22,13 @@ export class EdgeLock {
     this.#clock = clock
   }
 
-  /** Holds the lock of the edge of a server. */
-  hold<T>(server: string, work: (turn: LockTurn) => Promise<T>): Promise<T> {
-    return this.#inTurn(`edge ${server}`, work)
-  }
-
   /** Holds the lock for ordering a certificate with these names. */
-  holdOrder<T>(names: readonly string[], work: () => Promise<T>): Promise<T> {
-    return this.#inTurn(`certificate:${names.join(',')}`, work)
-  }
-
-  #inTurn<T>(place: string, work: (turn: LockTurn) => Promise<T>): Promise<T> {
+  hold<T>(names: readonly string[], work: () => Promise<T>): Promise<T> {
+    const place = `certificate:${names.join(',')}`
     return this.#waiting.run(place, async () => {
       const lease = await this.#take(place)
       const held = new HeldLeases(this.#store, [lease], this.#leaseMs, this.#clock)
-      return work(held).finally(async () => {
+      return work().finally(async () => {
         held.stop()
         // A lease that cannot be released runs out. The work itself did not fail.
         await this.#store.releaseLease(lease).catch(() => undefined)
