@@ -8,20 +8,23 @@ import type { ServiceConfig } from '../../lab/service-config.ts'
 import type { Endpoint } from '../../src/model/address.ts'
 import { killDns, reviveDns, updateZone } from '../support/dns/lab-dns.ts'
 import { zoneRecords } from '../support/dns/zone-transfer.ts'
+import { type HeldNginx, heldNginx } from '../support/edge/held-nginx.ts'
 import { follow } from '../support/http/event-stream.ts'
 import { applied, invariants, planned, planOf, removed, run, world } from '../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../support/lab/lab.ts'
-import { withStore } from '../support/lab/lab-store.ts'
 import { expectApplicable, expectFailure, expectPutBack } from '../support/lab/put-back.ts'
 import { startAnswerThief } from '../support/programs/answer-thief.ts'
 
 let lab: TestLab
+let edge: HeldNginx
 let revived: Bind | undefined
 beforeAll(async () => {
-  lab = await startTestLab()
+  edge = heldNginx('23')
+  lab = await startTestLab({ configure: edge.configure })
 })
 afterAll(async () => {
   await lab?.stop()
+  edge?.[Symbol.dispose]()
   await revived?.stop()
 })
 
@@ -30,18 +33,15 @@ const withZone = (config: ServiceConfig, change: (zone: Record<string, unknown>)
   return { ...config, zones: { 'lab.test': { ...zones['lab.test'], ...change(zones['lab.test'] ?? {}) } } }
 }
 
-/** Does something between the checks of a run and its proxy step, which waits for the edge lock. Returns the answer of the run. */
-function afterChecks(planId: string, happens: () => void | Promise<void>) {
-  return withStore(lab, async (store) => {
-    const turn = await store.takeLease('edge 23', 'the test', Date.now(), 60_000)
-    if (!turn) throw new Error('somebody else has a turn at the edge')
-    const stream = follow(lab, `/api/deploy/plans/${planId}/events`)
-    const answering = run(lab, planId)
-    await stream.seen('started', 'proxy')
-    await happens()
-    await store.releaseLease(turn)
-    return answering.finally(() => stream.close())
-  })
+/** Does something between the checks of a run and the end of its proxy step, which waits for nginx. Returns the answer of the run. */
+async function afterChecks(planId: string, happens: () => void | Promise<void>) {
+  edge.hold()
+  const stream = follow(lab, `/api/deploy/plans/${planId}/events`)
+  const answering = run(lab, planId)
+  await stream.seen('started', 'proxy')
+  await happens()
+  edge.release()
+  return answering.finally(() => stream.close())
 }
 
 test('an apply is undone when somebody creates the name after the checks', async () => {

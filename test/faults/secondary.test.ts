@@ -4,22 +4,28 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { servingWorkers } from '../../src/nginx/process/nginx-workers.ts'
+import { type HeldNginx, heldNginx } from '../support/edge/held-nginx.ts'
 import { visit } from '../support/edge/visitor.ts'
 import { bringInStep } from '../support/lab/edge-step.ts'
 import { applied, invariants, planned, planOf, removed, run, world } from '../support/lab/exposure.ts'
 import { housekeeping } from '../support/lab/housekeeping.ts'
 import type { TestLab } from '../support/lab/lab.ts'
-import { withStore } from '../support/lab/lab-store.ts'
 import { expectFailure } from '../support/lab/put-back.ts'
 import { borrowLab } from '../support/lab/shared-lab.ts'
 import { until } from '../support/until.ts'
 
 /** The Secondary gets the same changes as the Primary. Its failures are reported and never fail a run. */
 let lab: TestLab
+let held: HeldNginx
 beforeAll(async () => {
-  lab = await borrowLab()
+  lab = await borrowLab('mortal')
+  held = heldNginx(lab.description.edges.secondary.server)
+  await lab.restartService(held.configure)
 })
-afterAll(() => lab?.stop())
+afterAll(async () => {
+  await lab?.stop()
+  held?.[Symbol.dispose]()
+})
 const foreignFile = () => join(lab.description.edges.primary.folder, 'zz-somebody-else.conf')
 afterEach(() => rmSync(foreignFile(), { force: true }))
 
@@ -92,20 +98,17 @@ test('a run waits two seconds for the Secondary and leaves it to a converge, whi
   const { planId, host } = await planned(lab, { subdomain: 'late' })
   const { secondary } = lab.description.edges
   const isOnSecondary = async () => (await visit(secondary, { host })).status === 200
-  await withStore(lab, async (store) => {
-    const lease = await store.takeLease('edge 73', 'a test', Date.now(), 300_000)
-    if (!lease) throw new Error('the lock of the Secondary is held')
-    const { status, body } = await run(lab, planId)
-    expect([status, body.verification.secondary]).toMatchObject([
-      200,
-      { ok: false, inStep: false, outOfStep: { cause: 'catching_up' } },
-    ])
-    expect(body.verification.secondary.detail).toContain('within 2 s')
-    expect(body.steps.find(({ name }: { name: string }) => name === 'verify').ms).toBeGreaterThan(1_900)
-    expect(await isOnSecondary()).toBe(false)
-    // From now on the change of the run has no lease: it is refused, or this would change the edge twice.
-    await store.releaseLease(lease)
-  })
+  held.hold()
+  const { status, body } = await run(lab, planId)
+  expect([status, body.verification.secondary]).toMatchObject([
+    200,
+    { ok: false, inStep: false, outOfStep: { cause: 'catching_up' } },
+  ])
+  expect(body.verification.secondary.detail).toContain('within 2 s')
+  expect(body.steps.find(({ name }: { name: string }) => name === 'verify').ms).toBeGreaterThan(1_900)
+  expect(await isOnSecondary()).toBe(false)
+  // From now on the change of the run has no lease: it is refused, or this would change the edge twice.
+  held.release()
   await housekeeping(lab, 'converge')
   await until('the Secondary serves the host', isOnSecondary, 60_000)
   const hasConverged = async () =>

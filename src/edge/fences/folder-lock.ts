@@ -6,6 +6,8 @@ import { EdgeFault, OwnedElsewhere } from '../contract.ts'
 import { faultOf } from '../faults.ts'
 import { LOCK } from '../layout.ts'
 
+const LOOKS = 5
+
 /**
  * One owner per nginx: whoever changes an edge holds the lock of its folder from the first change to the end of the process. The system
  * releases it when its holder dies. Node has no such lock, so that of SQLite on an empty database is used. The file must not be opened
@@ -98,16 +100,20 @@ function opened(folder: string): Database.Database {
 const isBusy = (error: unknown): boolean =>
   error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')
 
-/** The process that holds the lock of a file, by the table of locks of the system. Undefined: nobody, or nobody whom this process can see. */
-export function lockHolder(file: string): number | undefined {
+/**
+ * The process that holds the lock of a file, by the table of locks of the system. Undefined: nobody, or nobody whom this process can see.
+ * The system hands out a long table in parts, and a row that moves between two reads is missing: so whoever is not found is looked for again.
+ */
+export function lockHolder(file: string, table = () => readFileSync('/proc/locks', 'utf8')): number | undefined {
   try {
     const { ino } = lstatSync(file)
-    const [, pid] =
-      new RegExp(`^\\d+: POSIX +ADVISORY +\\w+ +(\\d+) [0-9a-f:]+:${ino} `, 'm').exec(
-        readFileSync('/proc/locks', 'utf8'),
-      ) ?? []
-    return pid === undefined || pid === '0' ? undefined : Number(pid)
+    const row = new RegExp(`^\\d+: POSIX +ADVISORY +\\w+ +(\\d+) [0-9a-f:]+:${ino} `, 'm')
+    for (let look = 1; look <= LOOKS; look += 1) {
+      const [, pid] = row.exec(table()) ?? []
+      if (pid !== undefined) return pid === '0' ? undefined : Number(pid)
+    }
   } catch {
-    return undefined
+    // There is no such file, or no such table on this system.
   }
+  return undefined
 }

@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { EDGE_POINTS } from '../../../src/edge/contract.ts'
 import { CRASH_POINTS } from '../../../src/runs/engine/crash-points.ts'
+import { type HeldNginx, heldNginx } from '../../support/edge/held-nginx.ts'
 import { applied, granted, invariants, planned, planOf, removed, runWith } from '../../support/lab/exposure.ts'
 import type { TestLab } from '../../support/lab/lab.ts'
-import { rowsOf, withStore } from '../../support/lab/lab-store.ts'
+import { rowsOf } from '../../support/lab/lab-store.ts'
 import { borrowLab } from '../../support/lab/shared-lab.ts'
 import { until } from '../../support/until.ts'
 
@@ -13,10 +14,15 @@ vi.setConfig({ testTimeout: 120_000 })
 
 /** The service dies while an edge makes a generation for many runs, or while it brings the Secondary into step. */
 let lab: TestLab
+let primary: HeldNginx
 beforeAll(async () => {
   lab = await borrowLab('mortal')
+  primary = heldNginx(lab.description.edges.primary.server)
 })
-afterAll(() => lab?.stop())
+afterAll(async () => {
+  await lab?.stop()
+  primary?.[Symbol.dispose]()
+})
 
 const MEMBERS = 8
 const isSettled = () => rowsOf(lab, "select 1 from runs where state = 'running'").length === 0
@@ -26,11 +32,11 @@ const agrees = () =>
     () => false,
   )
 
-/** Runs to apply that wait for a generation, or are in one. */
-const atTheEdge = () =>
+/** Runs that wait for a generation, or are in one. */
+const atTheEdge = (action: 'apply' | 'remove') =>
   rowsOf(
     lab,
-    "select 1 from journal join runs using (run_id) where step = 'proxy' and mark = 'intent' and action = 'apply' and state = 'running'",
+    `select 1 from journal join runs using (run_id) where step = 'proxy' and mark = 'intent' and action = '${action}' and state = 'running'`,
   ).length
 
 /** What the first change of an idle edge would leave out of its generation comes together in the next one: a remove goes first. */
@@ -38,25 +44,14 @@ async function crashWithAll(plans: readonly { planId: string }[], former: string
   const capabilities = await Promise.all(plans.map(({ planId }) => granted(lab, planId)))
   const removal = await granted(lab, former, 'remove')
   const death = lab.serviceRestarted()
-  await withStore(lab, async (store) => {
-    const lock = await store.takeLease(`edge ${lab.description.edges.primary.server}`, 'the test', Date.now(), 120_000)
-    if (!lock) throw new Error('Somebody holds the lock of the edge.')
-    const answers = [runWith(lab, removal, former, 'remove')]
-    await until(
-      'the removal waits for the edge',
-      () =>
-        rowsOf(
-          lab,
-          "select 1 from journal join runs using (run_id) where step = 'proxy' and action = 'remove' and state = 'running'",
-        ).length > 0,
-      60_000,
-    )
-    answers.push(...plans.map(({ planId }, at) => runWith(lab, capabilities[at] ?? '', planId, 'apply')))
-    const over = Promise.allSettled(answers)
-    await until('all applies wait for the edge', () => atTheEdge() === plans.length, 60_000)
-    await store.releaseLease(lock)
-    await over
-  })
+  primary.hold()
+  const answers = [runWith(lab, removal, former, 'remove')]
+  await until('the removal is at the edge', () => atTheEdge('remove') === 1, 60_000)
+  answers.push(...plans.map(({ planId }, at) => runWith(lab, capabilities[at] ?? '', planId, 'apply')))
+  const over = Promise.allSettled(answers)
+  await until('all applies wait for the edge', () => atTheEdge('apply') === plans.length, 60_000)
+  primary.release()
+  await over
   await death
 }
 
@@ -82,7 +77,7 @@ test.each(MOMENTS)(`a generation of ${MEMBERS} applies, killed at "%s": none of 
   )
   const former = await applied(lab, { subdomain: `before-${point}` })
   lab.setNextServiceEnvironment({ DRAWBRIDGE_CRASH_AT: `apply proxy ${point}` })
-  await lab.restartService()
+  await lab.restartService(primary.configure)
   await crashWithAll(plans, former.planId)
   await until('all runs have ended', isSettled, 60_000)
   const states = await Promise.all(plans.map(async ({ planId }) => (await planOf(lab, planId)).state))

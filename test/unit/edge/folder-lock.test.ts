@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -43,6 +43,15 @@ test('a folder has one owner, which takes it once and keeps it, and the next one
   expect(await owning(folder, '23', async () => 'done')).toBe('done')
   second.take()
   second.release()
+})
+
+test('the owner is found although its row was missing from the first copy of the table of locks', () => {
+  const folder = join(parent, 'drawbridge')
+  const lock = new FolderLock(folder, '23')
+  lock.take()
+  const copies = ['', readFileSync('/proc/locks', 'utf8')]
+  expect(lockHolder(join(folder, '.engine-lock'), () => copies.shift() ?? '')).toBe(process.pid)
+  lock.release()
 })
 
 test('what goes on after the end does not take the folder again', () => {
