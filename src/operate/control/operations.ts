@@ -51,6 +51,9 @@ const OPERATIONS = {
     (await leftOvers(store, planId)).map(({ step, detail }) => ({ step, detail: detail ?? null })),
   ),
   resolve: operation(closed({ planId: id, by: RESOLUTION }), async ({ planId, by }, parts) => {
+    // A run that begins without the edge is left under way, for a service to finish.
+    const refusal = await parts.withdrawal.refusal()
+    if (refusal) throw refusal
     const { outcome, run, afters } = await resolve(planId, by, parts)
     const stuck = outcome.kind === 'blocked' ? outcome.rollback.at(-1) : undefined
     if (stuck) throw new Fault(`The plan is still blocked at ${stuck.name}: ${stuck.detail}`)

@@ -126,5 +126,10 @@ async function blockedRun(store: StoreSession, planId: string): Promise<Run> {
   const run =
     claimedBy === undefined ? runs.findLast(({ state }) => state === 'blocked') : await store.findRun(claimedBy)
   if (plan?.state === 'blocked' && run?.state === 'blocked' && !isUnderWay) return run
-  throw new Problem('plan_busy', `Plan ${planId} is not blocked: there is nothing to resolve.`)
+  throw new Problem(
+    'plan_busy',
+    isUnderWay
+      ? `A run of plan ${planId} is under way. A service that reaches the edges finishes it.`
+      : `Plan ${planId} is not blocked: there is nothing to resolve.`,
+  )
 }

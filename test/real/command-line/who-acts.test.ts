@@ -164,7 +164,6 @@ test('with an agent the service or the command acts through it, and what has to 
   for (const command of NEEDS_SERVICE) await refused('service', ...command)
   const unreached = [['resolve', neither.blocked], ['edge', 'converge'], backupsRestore(neither)]
   for (const command of unreached) await refused('edge 23', ...command)
-  await refused('edge 23', 'withdraw', '--all', '--yes')
   await refused('edge 23', ...REBUILD)
   await refused('edge 23', 'show', neither.host)
   await refused('The agent of edge 23', 'doctor')
