@@ -1,4 +1,4 @@
-// Prepares a fresh clone for `npm start`, `npm test`, `npm run bench`, `npm run package` or `npm run image`, and skips what is already done.
+// Prepares a fresh clone for `npm start`, `npm test`, `npm run bench`, `npm run package`, `image` or `release`, and skips what is already done.
 // It runs before anything is installed, on Node 20 or newer, so it is plain JavaScript without dependencies.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -27,6 +27,8 @@ const TEST_PACKAGES = {
   chromium: 'chromium',
   systemd: 'systemd-analyze',
   prometheus: 'promtool',
+  git: 'git',
+  gnupg: 'gpg',
 }
 const NETWORK_PACKAGES = { iproute2: 'ip', 'util-linux': 'nsenter', procps: 'sysctl', postgresql: 'initdb' }
 const PACKAGE_PACKAGES = { dpkg: 'dpkg-deb', tar: 'tar', gzip: 'gzip', binutils: 'strip' }
@@ -46,6 +48,7 @@ const PACKAGES = {
   bench: LAB_PACKAGES,
   package: PACKAGE_PACKAGES,
   image: { mmdebstrap: 'mmdebstrap' },
+  release: { ...PACKAGE_PACKAGES, git: 'git', gnupg: 'gpg', mmdebstrap: 'mmdebstrap' },
 }
 /** What a goal can do without: the benchmarks that need these say what is missing. */
 const OPTIONAL_PACKAGES = { bench: { caddy: 'caddy', wrk: 'wrk', chromium: 'chromium' } }
@@ -54,7 +57,7 @@ class Failure extends Error {}
 
 async function main(goal) {
   if (!Object.hasOwn(PACKAGES, goal))
-    throw new Failure('Usage: node bin/setup.mjs start|network|test|campaign|bench|package|image')
+    throw new Failure('Usage: node bin/setup.mjs start|network|test|campaign|bench|package|image|release')
   if (goal === 'network' && process.getuid?.() !== 0)
     throw new Failure('The network is made of namespaces, which only root may create. Run `npm run network` as root.')
   endWithParent()

@@ -19,8 +19,7 @@ const RULE = '-'.repeat(79)
  * web page, then of what these bring along, then of Node.
  */
 export function copyrightText(): string {
-  const bundled = [...new Set(['service', 'web'].flatMap(packagesInBundle))].sort()
-  const notices = [...[...bundled, ...SQLITE].map(packageNotice), ...BROUGHT_ALONG, nodeNotice()]
+  const notices = [...bundledFolders().map(packageNotice), ...BROUGHT_ALONG, nodeNotice()]
   const parts = notices.map(({ name, text }) => `${RULE}\n${name}\n\n${text.trim()}\n`)
   const names = notices.map(({ name }) => `  ${name}\n`).join('')
   return [
@@ -29,6 +28,12 @@ export function copyrightText(): string {
     ...parts,
   ].join('\n')
 }
+
+/** Folders of the npm packages that have code in the packages, in order. */
+export const bundledFolders = (): readonly string[] => [
+  ...[...new Set(['service', 'web'].flatMap(packagesInBundle))].sort(),
+  ...SQLITE,
+]
 
 /** Folders of npm packages below the checkout, as the build has written them. */
 export function packagesInBundle(bundle: string): readonly string[] {
