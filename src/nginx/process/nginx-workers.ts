@@ -10,7 +10,9 @@ export function masterPid(pidFile: string): number | undefined {
   return Number.isSafeInteger(pid) && pid > 1 && titleOf(pid).startsWith(MASTER) ? pid : undefined
 }
 
-export const servingWorkers = (master: number): number[] => childrenOf(master).filter(isServing)
+/** `besides`: workers that are known and are not looked at. */
+export const servingWorkers = (master: number, besides: readonly number[] = []): number[] =>
+  childrenOf(master).filter((pid) => !besides.includes(pid) && isServing(pid))
 
 /**
  * Whether no reload is running or pending, and no worker is starting or ending. The master blocks signals while it works and

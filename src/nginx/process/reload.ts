@@ -74,7 +74,7 @@ async function waitForNewWorkers(
 ): Promise<void> {
   let isNewGeneration = false
   for (let poll = 1; ; poll += 1) {
-    const haveCome = servingWorkers(master).some((pid) => !former.includes(pid))
+    const haveCome = servingWorkers(master, former).length > 0
     if (haveCome && !isNewGeneration && former.every(isServing)) {
       isNewGeneration = true
       quitWorkers(former)
