@@ -10,7 +10,7 @@ export const readme = (): string =>
     '# Guards',
     '',
     'A guard is one check in the source that protects a promise. `npm run campaign -- guards` takes each of them out of a copy',
-    'of the checkout, one at a time, and runs the one test file that has to turn red. It fails if a file stays green, and writes',
+    'of the checkout by itself, and runs the one test file that has to turn red. It fails if a file stays green, and writes',
     'this page if none does. `--only NAME` takes out one guard, and may be repeated; `--from NAME` goes on at one.',
     '',
     `${ALL_GUARDS.length} guards.`,

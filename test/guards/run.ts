@@ -1,9 +1,9 @@
-// Takes the guards of the table out of a copy of the checkout, one at a time, and runs the test that has to turn red.
+// Takes each guard of the table out of a copy of the checkout, and runs the test that has to turn red. As many copies as cores work at once.
 // Usage: npm run campaign -- guards [--only NAME … | --from NAME]
 import { execFileSync, spawn } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Guard, occurrences } from './guard.ts'
 import { ALL_GUARDS } from './guards.ts'
@@ -15,6 +15,7 @@ const LIMIT_MS = 600_000
 
 /** What a run of a test file showed. `failed` is undefined if the file could not be run. */
 interface Shown {
+  readonly file: string
   readonly passed: readonly string[]
   readonly failed: readonly string[] | undefined
   readonly output: string
@@ -33,27 +34,28 @@ function copyOfCheckout(): string {
   return folder
 }
 
-/** Runs one test file in the copy. The tests of the table import the source, so nothing has to be built. */
-async function runTest(folder: string, file: string, filter?: string): Promise<Shown> {
+/**
+ * Runs test files in the copy, by default to the first test that is red. The tests of the table import the source, so nothing has to be
+ * built. Nothing is told of a file that did not end.
+ */
+async function runTests(folder: string, files: readonly string[], more: readonly string[] = ['--bail=1']) {
   const report = join(folder, 'guards-report.json')
   rmSync(report, { force: true })
   const program = join(folder, 'node_modules/vitest/vitest.mjs')
-  const named = filter === undefined ? [] : ['-t', filter.replaceAll(/\W/g, '\\$&')]
-  const args = [program, 'run', file, ...named, '--reporter=json', `--outputFile=${report}`]
-  const output = await outputOf(args, folder)
-  if (!existsSync(report)) return { passed: [], failed: undefined, output }
+  const args = [program, 'run', ...files, ...more, '--reporter=json', `--outputFile=${report}`]
+  const output = await outputOf(args, folder, LIMIT_MS * files.length)
+  if (!existsSync(report)) return files.map((file): Shown => ({ file, passed: [], failed: undefined, output }))
   const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as {
-    testResults: { message: string; assertionResults: { status: string; fullName: string }[] }[]
+    testResults: { name: string; message: string; assertionResults: { status: string; fullName: string }[] }[]
   }
-  const of = (status: string) =>
-    testResults.flatMap(({ assertionResults }) =>
-      assertionResults.filter((one) => one.status === status).map(({ fullName }) => fullName),
-    )
-  return { passed: of('passed'), failed: of('failed'), output: testResults.map(({ message }) => message).join('\n') }
+  return testResults.map(({ name, message, assertionResults }): Shown => {
+    const of = (status: string) => assertionResults.filter((one) => one.status === status).map((one) => one.fullName)
+    return { file: relative(folder, name), passed: of('passed'), failed: of('failed'), output: message }
+  })
 }
 
 /** Runs a program of Node and resolves with what it wrote to stderr. It ends with this process, and with all that it started. */
-async function outputOf(args: readonly string[], cwd: string): Promise<string> {
+async function outputOf(args: readonly string[], cwd: string, limitMs: number): Promise<string> {
   // As `npm test` runs it: the long form of a test is not needed to see a guard.
   const { CAMPAIGN: _long, ...env } = process.env
   const child = spawn(process.execPath, args, { cwd, env, stdio: ['ignore', 'ignore', 'pipe'], detached: true })
@@ -61,20 +63,20 @@ async function outputOf(args: readonly string[], cwd: string): Promise<string> {
     if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL')
   }
   process.prependOnceListener('exit', end)
-  const limit = setTimeout(end, LIMIT_MS)
+  const limit = setTimeout(end, limitMs)
   const written = await Array.fromAsync(child.stderr)
   clearTimeout(limit)
   process.off('exit', end)
   return Buffer.concat(written).toString().trim()
 }
 
-/** Why a test cannot show anything: it has to pass as the code is. */
-async function faultOfTest(folder: string, file: string, filters: readonly (string | undefined)[]) {
-  const { passed, failed, output } = await runTest(folder, file)
+/** Why a test file cannot show anything: it has to pass as the code is. */
+function faultOfTest({ file, passed, failed, output }: Shown, guards: readonly Guard[]): string | undefined {
   if (failed === undefined || passed.length === 0) return `${file} cannot be run. ${output}`
   if (failed.length > 0) return `${file} is red with all guards: ${failed.join('; ')}`
-  const idle = filters.find((filter) => filter !== undefined && !passed.some((name) => name.includes(filter)))
-  return idle === undefined ? undefined : `${file} has no test "${idle}".`
+  const isIdle = ({ filter }: Guard) => filter !== undefined && !passed.some((name) => name.includes(filter))
+  const idle = guards.find((guard) => guard.test === file && isIdle(guard))
+  return idle && `${file} has no test "${idle.filter}".`
 }
 
 /** Undefined if the test turned red without the guard, and otherwise what is wrong. */
@@ -87,7 +89,9 @@ async function faultOf({ file, from, to, test, filter }: Guard, folder: string):
       path,
       source.replace(from, () => to),
     )
-    const { failed, output } = await runTest(folder, test, filter)
+    const named = filter === undefined ? [] : ['-t', filter.replaceAll(/\W/g, '\\$&')]
+    const [shown] = await runTests(folder, [test], ['--bail=1', ...named])
+    const { failed, output } = shown ?? { failed: undefined, output: '' }
     if (failed === undefined) return `${test} did not end. ${output}`
     if (failed.length > 0) return undefined
     return output === '' ? 'GREEN' : `no test of ${test} failed by itself: ${output}`
@@ -106,25 +110,25 @@ function chosen(): readonly Guard[] {
 }
 
 const guards = chosen()
-const folder = copyOfCheckout()
+const copies = Array.from({ length: availableParallelism() }, copyOfCheckout)
 const faults: string[] = []
-const idle = new Set<string>()
-for (const [file, of] of Map.groupBy(guards, ({ test }) => test)) {
-  const fault = await faultOfTest(
-    folder,
-    file,
-    of.map(({ filter }) => filter),
-  )
-  if (fault === undefined) continue
-  idle.add(file)
-  faults.push(fault)
-  process.stdout.write(`${fault}\n`)
+const files = [...new Set(guards.map(({ test }) => test))]
+const well = new Set<string>()
+for (const shown of await runTests(copies[0] ?? '', files, [])) {
+  const fault = faultOfTest(shown, guards)
+  if (fault === undefined) well.add(shown.file)
+  else process.stdout.write(`${fault}\n`)
 }
-for (const guard of guards.filter(({ test }) => !idle.has(test))) {
-  const fault = await faultOf(guard, folder)
-  if (fault !== undefined) faults.push(guard.name)
-  process.stdout.write(`${fault ?? 'red'}  ${guard.name}  →  ${guard.file}  →  ${guard.test}\n`)
+faults.push(...files.filter((file) => !well.has(file)))
+const waiting = guards.filter(({ test }) => well.has(test))
+async function work(folder: string): Promise<void> {
+  for (let guard = waiting.shift(); guard; guard = waiting.shift()) {
+    const fault = await faultOf(guard, folder)
+    if (fault !== undefined) faults.push(guard.name)
+    process.stdout.write(`${fault ?? 'red'}  ${guard.name}  →  ${guard.file}  →  ${guard.test}\n`)
+  }
 }
+await Promise.all(copies.map(work))
 process.stdout.write(`${guards.length} guards, ${faults.length} not found.\n`)
 if (faults.length === 0 && guards.length === ALL_GUARDS.length) writeFileSync(README, readme())
 process.exitCode = faults.length === 0 ? 0 : 1
