@@ -146,7 +146,7 @@ describe('the answer of a foreign block does not count', () => {
     const { host, planId } = await applied(lab, { subdomain: 'badge' })
     const badge = async (path: string) => (await lab.call({ path: `${path}?host=${host}` })).body.badge
     const turns = (wanted: string) =>
-      until(`the badge is ${wanted}`, async () => (await badge('/api/health')) === wanted, 30_000)
+      until(`the badge is ${wanted}`, async () => (await badge('/api/health')) === wanted)
     await turns('RUNNING')
     const path = place(primary(), 'before', block(primary(), host))
     reload(primary())

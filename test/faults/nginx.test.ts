@@ -139,7 +139,7 @@ test.runIf(process.env.CAMPAIGN)(
     expect(answer.body.detail).toContain(`${foreignFile}, line 1`)
     await expectPutBack(lab, secret.planId, before)
     expect(readdirSync(join(lab.state, 'service', 'backups'))).toEqual(backups)
-    await expect.poll(ready, { timeout: 20_000 }).toEqual({
+    await expect.poll(ready).toEqual({
       status: 'degraded',
       warnings: [expect.stringMatching(/^nginx on 23 logs at debug level\. .*private keys/)],
     })
@@ -147,7 +147,7 @@ test.runIf(process.env.CAMPAIGN)(
     expect(shouts()).toBe(1)
     await expectApplicable(lab, plain.planId)
     rmSync(foreignFile)
-    await expect.poll(async () => (await ready()).status, { timeout: 20_000 }).toBe('ok')
+    await expect.poll(async () => (await ready()).status).toBe('ok')
     expect(shouts()).toBe(1)
     expect(await findings()).not.toContain('Set error_log')
     await expectApplicable(lab, secret.planId)

@@ -38,7 +38,7 @@ test('plans that have ended without a run stay on the Secondary until a person c
   }
   await lab.restartService((config) => config)
   await housekeeping(lab, 'converge')
-  await until('the removal is refused', async () => (await outOfStep(lab)).get('73') === 'removal_refused', 60_000)
+  await until('the removal is refused', async () => (await outOfStep(lab)).get('73') === 'removal_refused')
   expect(readFileSync(lab.description.log, 'utf8')).toContain('drawbridge edge converge --confirm-removal')
   expect(await served('secondary')).toBe(HOSTS)
 

@@ -114,9 +114,7 @@ test.each([
     await untilInStep(lab)
     const statusOf = async (host: string) => (await visit(secondary(), { host })).status
     // The generation is entered before nginx has loaded it.
-    await expect
-      .poll(() => Promise.all(coming.map(({ host }) => statusOf(host))), { timeout: 30_000 })
-      .toEqual(coming.map(() => 200))
+    await expect.poll(() => Promise.all(coming.map(({ host }) => statusOf(host)))).toEqual(coming.map(() => 200))
     expect(await Promise.all(going.map(({ host }) => statusOf(host)))).not.toContain(200)
     expect(await statusOf('stays.lab.test')).toBe(200)
     await invariants(lab)

@@ -110,12 +110,12 @@ test('a run waits two seconds for the Secondary and leaves it to a converge, whi
   // From now on the change of the run has no lease: it is refused, or this would change the edge twice.
   held.release()
   await housekeeping(lab, 'converge')
-  await until('the Secondary serves the host', isOnSecondary, 60_000)
+  await until('the Secondary serves the host', isOnSecondary)
   const hasConverged = async () =>
     (await planOf(lab, planId)).runs.some(
       ({ action, state }: Record<string, string>) => action === 'converge' && state === 'succeeded',
     )
-  await until('a converge has done it', hasConverged, 60_000)
+  await until('a converge has done it', hasConverged)
   await removed(lab, planId)
 }, 120_000)
 

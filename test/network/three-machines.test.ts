@@ -148,7 +148,7 @@ suite('from one machine to three, by the commands of docs/operations.md', () => 
       await carryOut(machine as Place, line).catch((error: Error) => {
         throw new Error(`On ${machine}: ${line}: ${error.message}`)
       })
-    await until('73 serves the neighbour', async () => (await network.visit('public', '73', host)) === 200, 30_000)
+    await until('73 serves the neighbour', async () => (await network.visit('public', '73', host)) === 200)
     const { served, failures } = await network.endVisits('public')
     expect(failures).toEqual([])
     expect(served).toBeGreaterThan(100)

@@ -2,7 +2,7 @@ import { systemClock } from '../../src/primitives/clock.ts'
 import { poll } from '../../src/primitives/retry.ts'
 
 /** Waits until `holds` returns true. Throws an Error that names `what` when the time is over. */
-export async function until(what: string, holds: () => boolean | Promise<boolean>, patienceMs = 20_000): Promise<void> {
+export async function until(what: string, holds: () => boolean | Promise<boolean>, patienceMs = 60_000): Promise<void> {
   const held = await poll(holds, Boolean, { firstMs: 25, withinMs: patienceMs, clock: systemClock })
   if (!held) throw new Error(`Timed out after ${patienceMs} ms waiting until ${what}.`)
 }

@@ -23,7 +23,7 @@ const ENDED = ['applied', 'rolled_back', 'removed']
 
 /** Waits for the end of a run that recovery may have to finish. */
 async function endOf(planId: string): Promise<string> {
-  await until('the run has ended', async () => ENDED.includes((await planOf(lab, planId)).state), 60_000)
+  await until('the run has ended', async () => ENDED.includes((await planOf(lab, planId)).state))
   return (await planOf(lab, planId)).state
 }
 

@@ -46,10 +46,10 @@ async function crashWithAll(plans: readonly { planId: string }[], former: string
   const death = lab.serviceRestarted()
   primary.hold()
   const answers = [runWith(lab, removal, former, 'remove')]
-  await until('the removal is at the edge', () => atTheEdge('remove') === 1, 60_000)
+  await until('the removal is at the edge', () => atTheEdge('remove') === 1)
   answers.push(...plans.map(({ planId }, at) => runWith(lab, capabilities[at] ?? '', planId, 'apply')))
   const over = Promise.allSettled(answers)
-  await until('all applies wait for the edge', () => atTheEdge('apply') === plans.length, 60_000)
+  await until('all applies wait for the edge', () => atTheEdge('apply') === plans.length)
   primary.release()
   await over
   await death
@@ -79,13 +79,13 @@ test.each(MOMENTS)(`a generation of ${MEMBERS} applies, killed at "%s": none of 
   lab.setNextServiceEnvironment({ DRAWBRIDGE_CRASH_AT: `apply proxy ${point}` })
   await lab.restartService(primary.configure)
   await crashWithAll(plans, former.planId)
-  await until('all runs have ended', isSettled, 60_000)
+  await until('all runs have ended', isSettled)
   const states = await Promise.all(plans.map(async ({ planId }) => (await planOf(lab, planId)).state))
   expect(states).toEqual(plans.map(() => 'rolled_back'))
   expect((await planOf(lab, former.planId)).state).toBe('removed')
   // A generation that was not entered is gone.
   if (['swapped', 'reloaded'].includes(point)) expect(mostTogether(plans.map(({ host }) => host))).toBe(MEMBERS)
-  await until('store, zone and edges agree', agrees, 60_000)
+  await until('store, zone and edges agree', agrees)
 })
 
 /** Nothing is undone in a converge: its undo changes nothing, and no test can reach it. */
@@ -117,8 +117,8 @@ test.each(POINTS)('killed at "%s": the Secondary comes into step all the same', 
   // It dies while it starts: the Secondary is behind.
   void lab.killService('SIGKILL').catch(() => undefined)
   await until('the service is dead', async () => !(await isAnswering()))
-  await until('the service answers again', isAnswering, 60_000)
-  await until('store, zone and edges agree', agrees, 60_000)
+  await until('the service answers again', isAnswering)
+  await until('store, zone and edges agree', agrees)
   if (LEFT.test(point)) expect((await recoveries()) - before).toBe(1)
   await removed(lab, planId)
 })

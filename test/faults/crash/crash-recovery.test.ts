@@ -168,7 +168,7 @@ inCampaign(
       })
       const { state } = await planOf(lab, planId)
       expect(state).toBe('applying')
-      await until('the plan says what it waits for', async () => isWaiting(await planOf(lab, planId)), 30_000)
+      await until('the plan says what it waits for', async () => isWaiting(await planOf(lab, planId)))
     } finally {
       process.kill(named, 'SIGCONT')
     }
@@ -184,7 +184,7 @@ inCampaign('a removal without a running nginx removes the name, waits, and finis
   const pid = readFileSync(pidFile)
   try {
     await dieAt('remove dns after-done', planId, () => writeFileSync(pidFile, ''))
-    await until('the plan says what it waits for', async () => isWaiting(await planOf(lab, planId)), 30_000)
+    await until('the plan says what it waits for', async () => isWaiting(await planOf(lab, planId)))
     expect((await planOf(lab, planId)).state).toBe('removing')
   } finally {
     writeFileSync(pidFile, pid)

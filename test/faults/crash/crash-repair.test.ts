@@ -83,7 +83,7 @@ test.each(POINTS)('killed at "%s"', async (point) => {
   isSick = false
   writeFileSync(pidFile, pid)
   if (answer) throw new Error(`${point} was not reached: ${answer.status} ${answer.text}`)
-  await until('the run has ended', () => rowsOf(lab, "select 1 from runs where state = 'running'").length === 0, 60_000)
+  await until('the run has ended', () => rowsOf(lab, "select 1 from runs where state = 'running'").length === 0)
   const { state } = await planOf(lab, planId)
   if (action === 'accept') {
     expect(state).toBe(goesBack(point) ? 'applied' : 'released')

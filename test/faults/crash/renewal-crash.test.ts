@@ -82,10 +82,10 @@ const loseTheNewOne = async () => {
   const { service = 0 } = lab.description.pids
   const death = lab.serviceRestarted()
   await makeCertificate({ certificate, key, names: ['DNS:*.lab.test'], days: 400 })
-  await until('it is dead', () => !existsSync(`/proc/${service}/fd/0`), 60_000)
+  await until('it is dead', () => !existsSync(`/proc/${service}/fd/0`))
   for (const path of [certificate, key]) rmSync(path)
   await death
-  await until('it is put back', () => isSettled(lab), 60_000)
+  await until('it is put back', () => isSettled(lab))
   for (const host of hosts()) expect(await serials(lab, host)).toEqual(before)
   await invariants(lab)
 }

@@ -178,7 +178,7 @@ async function stopAt({ point, subdomain, host, planId, paused }: Case): Promise
   const answer = paused.run(action === 'update' ? 'apply' : action, planId).catch((error: unknown) => error)
   await until(`an instance has stopped at ${point}`, () => isStopped(pid), 60_000).finally(heal)
   const isOver = async () => !(await lab.store.unfinishedRuns()).some((run) => run.host === host)
-  await until(`the run of ${point} was ended by the other instance`, isOver, 60_000)
+  await until(`the run of ${point} was ended by the other instance`, isOver)
   sick.delete(subdomain)
   const before = await seen(host)
   const logged = paused.log().length

@@ -50,7 +50,7 @@ test.each(POINTS)(
       const { planId, host, right } = await grantedPlan(instance, name)
       const answer = instance.post('/api/deploy/apply', { planId }, right)
       answer.catch(() => undefined)
-      await until('the instance has stopped', () => isStopped(instance.daemon.pid), 60_000)
+      await until('the instance has stopped', () => isStopped(instance.daemon.pid))
       await lab.postgres.crash()
       process.kill(instance.daemon.pid, 'SIGCONT')
       await takes(AWAY_MS)

@@ -192,11 +192,11 @@ const loseTheCaller = async () => {
   const asked = await planned(blind, 'orphan-caller')
   const answer = act(blind, 'apply', asked)
   answer.catch(() => undefined)
-  await until('the executing instance has stopped', () => isStopped(sighted.daemon.pid), 60_000)
+  await until('the executing instance has stopped', () => isStopped(sighted.daemon.pid))
   process.kill(blind.daemon.pid, 'SIGKILL')
   await blind.daemon.exited
   process.kill(sighted.daemon.pid, 'SIGCONT')
-  await until('the run has ended', async () => (await lab.store.unfinishedRuns()).length === 0, 60_000)
+  await until('the run has ended', async () => (await lab.store.unfinishedRuns()).length === 0)
   blind = await startBlind()
   expect((await lab.store.runsOf(asked.planId)).map(({ state }) => state)).toEqual(['succeeded'])
   expect(await isUp(asked.host)).toEqual([true, true])

@@ -56,7 +56,7 @@ test('a commit is told to the other instance at once, and again after the connec
     two.watch(() => {
       told.two += 1
     })
-    await until('both listen', () => one.isWatching() && two.isWatching(), 20_000)
+    await until('both listen', () => one.isWatching() && two.isWatching())
     await changes(one, told)
     const before = { ...told }
     await runSql(postgres.url, KILL_OTHERS)
@@ -80,7 +80,7 @@ async function changes(store: Store, told: { one: number; two: number }): Promis
   for (const commit of commits) {
     const before = told.two
     await commit().catch(() => commit())
-    await until('the other one is told', () => told.two > before, 20_000)
+    await until('the other one is told', () => told.two > before)
   }
   expect(told.one).toBe(own)
 }

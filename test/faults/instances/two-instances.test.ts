@@ -129,7 +129,7 @@ const rollingRestart = async () => {
       ['second', 24],
     ] as const
   ).entries()) {
-    await until('the stream has begun', () => outcomes.length > at * 3, 60_000)
+    await until('the stream has begun', () => outcomes.length > at * 3)
     await instances[at]?.daemon.stop()
     instances[at] = await start(name, last)
   }
@@ -167,7 +167,7 @@ async function applyOnce(instances: () => readonly RunningInstance[], subdomain:
       // No answer. The run, if there is one, goes on: what became of it is in the store.
       const plan = (await lab.store.listPlans({ limit: 200 })).find(({ host }) => host === `${subdomain}.lab.test`)
       if (!plan) continue
-      await until('the plan is settled', async () => isSettled((await lab.store.findPlan(plan.planId))?.state), 60_000)
+      await until('the plan is settled', async () => isSettled((await lab.store.findPlan(plan.planId))?.state))
       if ((await lab.store.findPlan(plan.planId))?.state === 'applied')
         return { planId: plan.planId, host: plan.host, status: 200 }
     }

@@ -273,7 +273,7 @@ describe('a run stops without undoing anything after', () => {
     expect(world.standing()).toEqual([])
   })
 
-  test('a verdict whose commit was not confirmed', { timeout: 20_000 }, async () => {
+  test('a verdict whose commit was not confirmed', async () => {
     const { runId } = await newRun(store, 'apply')
     const world = new FakeWorld(STEPS.apply, {})
     let isLost = false

@@ -37,14 +37,14 @@ const changes = async (): Promise<boolean> => {
 }
 
 test('an agent that was enrolled serves what is applied', { timeout: 120_000 }, async () => {
-  await until('the agent is accepted', () => changes(), 60_000)
+  await until('the agent is accepted', () => changes())
   const { planId, host } = await applied(lab, { subdomain: 'tls', tls: true })
   const { primary, secondary } = lab.description.edges
   // The agent of the Secondary is found a little later at times. Converge then brings it what it missed.
   const both = () => hasEntry(primary, host) && hasEntry(secondary, host)
-  await until('both edges have the entry', both, 60_000)
+  await until('both edges have the entry', both)
   // A converge may still hold the host.
-  await until('it is removed', async () => (await run(lab, planId, 'remove')).status === 200, 60_000)
+  await until('it is removed', async () => (await run(lab, planId, 'remove')).status === 200)
   await invariants(lab)
 })
 
@@ -75,10 +75,10 @@ test.runIf(process.env.CAMPAIGN)(
   async () => {
     const { stdout } = await command('revoke', '23')
     expect(stdout).toContain('is not accepted any more')
-    await until('the agent is refused', async () => !(await changes()), 60_000)
+    await until('the agent is refused', async () => !(await changes()))
     expect(readFileSync(lab.description.log, 'utf8')).toContain('its certificate is not enrolled, or it was revoked')
     await enroll(lab, agentOf('23'))
-    await until('the agent is accepted', () => changes(), 60_000)
+    await until('the agent is accepted', () => changes())
   },
 )
 
@@ -86,8 +86,8 @@ test('the former certificates of services are refused after they were revoked', 
   const { stdout } = await command('revoke', '--services')
   expect(stdout).toContain('edition 2')
   const edition = join(agentOf('23').stateDir, 'edition')
-  await until('the agent has seen the new edition', () => readFileSync(edition, 'utf8') === '2', 60_000)
-  await until('the agent is accepted', () => changes(), 60_000)
+  await until('the agent has seen the new edition', () => readFileSync(edition, 'utf8') === '2')
+  await until('the agent is accepted', () => changes())
 })
 
 test('a Secondary is retired: it leaves with its hosts, and they stay on the Primary', {
@@ -95,7 +95,7 @@ test('a Secondary is retired: it leaves with its hosts, and they stay on the Pri
 }, async () => {
   const { primary, secondary } = lab.description.edges
   const { host } = await applied(lab, { subdomain: 'stays' })
-  await until('both edges have the entry', () => hasEntry(primary, host) && hasEntry(secondary, host), 60_000)
+  await until('both edges have the entry', () => hasEntry(primary, host) && hasEntry(secondary, host))
   await expect(command('retire', '23', '--yes')).rejects.toThrow('Edge 23 is the Primary')
   await expect(command('retire', '25', '--yes')).rejects.toThrow('is not the Secondary')
 

@@ -100,7 +100,7 @@ async function useLayout(layout: string) {
       edges: Object.fromEntries(edges.map(([server, one]) => [server, { ...one, layout }])),
     }
   })
-  await until(`the edge has ${layout}`, () => layoutOf() === layout, 60_000)
+  await until(`the edge has ${layout}`, () => layoutOf() === layout)
 }
 
 describe.each(process.env.CAMPAIGN ? ['lines', 'blocks'] : ['lines'])('with the layout %s', (layout) => {
@@ -137,14 +137,14 @@ describe.each(process.env.CAMPAIGN ? ['lines', 'blocks'] : ['lines'])('with the 
     })
     expect(headers).not.toHaveProperty('strict-transport-security')
     expect(await visit({ from: outside })).toMatchObject({ status: 403 })
-    await until('the monitor calls it RUNNING', async () => (await health()).badge === 'RUNNING', 30_000)
+    await until('the monitor calls it RUNNING', async () => (await health()).badge === 'RUNNING')
   })
 
   test('buffering off: the first part comes before the last is written', async () => {
     await tuned({ buffering: false, timeouts: { read: 30 } })
     const parts: string[] = []
     const visiting = visit({ path: '/stream', onPart: (part) => parts.push(part) })
-    await until('the first part comes', () => parts.join('') === 'first\n', 20_000)
+    await until('the first part comes', () => parts.join('') === 'first\n')
     release()
     expect(await visiting).toMatchObject({ status: 200 })
   })

@@ -114,7 +114,7 @@ describe.each(process.env.CAMPAIGN ? INSTANCES : INSTANCES.slice(1))('on an inst
     const file = entryFile(lab.description.edges.primary, host)
     const badge = async () => (await instance().call({ path: `/api/health?host=${host}` })).body.badge
     editEntry(file, host)
-    await until('the edit is noticed', async () => (await badge()) === 'DRIFT', 60_000)
+    await until('the edit is noticed', async () => (await badge()) === 'DRIFT')
     const repaired = await run(instance(), planId, 'repair', {}, { overwrite: true })
     expect(repaired.status).toBe(200)
     expect(await told(instance(), host, planId)).toEqual(live(planId, file))
@@ -124,7 +124,7 @@ describe.each(process.env.CAMPAIGN ? INSTANCES : INSTANCES.slice(1))('on an inst
     const isReleased = async () => (await instance().call({ path: `/api/health?host=${host}` })).body.managed === false
     // The instance that reads along learns from the other one which file serves the host now.
     if (instance().call === lab.call) expect(await isReleased()).toBe(true)
-    await until('the host is told as not managed', isReleased, 5_000)
+    await until('the host is told as not managed', isReleased)
   }, 120_000)
 
   test('a run that nobody waits for is told by all reads when the plan tells of it', async () => {

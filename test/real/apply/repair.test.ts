@@ -143,7 +143,7 @@ describe('one exposure, damaged and repaired again and again', () => {
     const repaired = expected(await run(lab, planId, 'repair', {}, { overwrite: foreign }), 200)
     expect(repaired).toMatchObject({ planId, state: 'applied', verification: { primary: { ok: true } } })
     expect(await drift(planId)).toEqual([])
-    await until('the host is RUNNING', async () => (await badge(host)) === 'RUNNING', 15_000)
+    await until('the host is RUNNING', async () => (await badge(host)) === 'RUNNING')
     await invariants(lab)
   })
 

@@ -90,7 +90,7 @@ describe('a certificate that an administrator places', () => {
     await until('it is looked after', () => rowsOf(lab, `select * from renewals where names = '${host}'`).length > 0)
     change(lab, 'update renewals set failures = 3, next_attempt_at = ?', Date.now() + 86_400_000)
     await place(host, 3_000)
-    await until('the Primary shows it', async () => ![former, undefined].includes(await shownBy(primary, host)), 30_000)
+    await until('the Primary shows it', async () => ![former, undefined].includes(await shownBy(primary, host)))
     await until('nothing is under way', async () => (await run(lab, planId, 'remove')).status === 200)
     await invariants(lab)
   })
@@ -200,7 +200,7 @@ describe('a renewal', () => {
     const [former, orders] = [await serial(), ordersAt(lab)]
     await withoutReloads(lab.description.edges.primary, async () => {
       await callForRenewal(lab)
-      await until('it has failed', () => failures().some((row) => row.failures > 0), 30_000)
+      await until('it has failed', () => failures().some((row) => row.failures > 0))
       expect(failures()[0]?.reason).toMatch(/^The reload of nginx is not confirmed\./)
       expect(await serials(lab, host)).toEqual([former, former])
     })
@@ -219,7 +219,7 @@ describe('a renewal', () => {
     const { primary, secondary } = lab.description.edges
     await withoutReloads(secondary, async () => {
       await callForRenewal(lab)
-      await until('the Primary has it', async () => (await shownBy(primary, host)) !== former, 30_000)
+      await until('the Primary has it', async () => (await shownBy(primary, host)) !== former)
       expect(await shownBy(secondary, host)).toBe(former)
     })
     await untilReplaced(lab, [host], former)
@@ -283,7 +283,7 @@ describe('a renewal', () => {
       const [former = ''] = await serials(lab, waiting)
       await losePebble(lab)
       await callForRenewal(lab)
-      await until('a try has failed', () => failures().some((row) => row.failures > 0), 60_000)
+      await until('a try has failed', () => failures().some((row) => row.failures > 0))
       expect(failures()[0]?.reason).toMatch(/certificate authority/)
       expect(await serials(lab, waiting)).toEqual([former, former])
       const pebble = await startPebbleAgain(lab, 86_400)

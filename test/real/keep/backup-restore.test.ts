@@ -64,7 +64,7 @@ test('the hosts of a backup under load are served on an empty machine, and the a
   expect(others.every(({ state }) => state === 'blocked')).toBe(true)
   for (const edge of [primary, secondary])
     for (const { host } of before.slice(1))
-      await until(`${host} is served by edge ${edge.server}`, () => isServed(edge, host), 60_000)
+      await until(`${host} is served by edge ${edge.server}`, () => isServed(edge, host))
   const ca = readFileSync(lab.description.acme.ca)
   await until(
     'the host with TLS is served',

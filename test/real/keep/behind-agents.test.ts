@@ -29,7 +29,7 @@ const afterLoss = (...command: string[]): Promise<string> =>
 
 /** What was exposed before can be removed, and something new can be exposed. */
 async function isManagedAgain(planId: string): Promise<void> {
-  await until('the agents are in step', async () => (await lab.call({ path: '/readyz' })).status === 200, 60_000)
+  await until('the agents are in step', async () => (await lab.call({ path: '/readyz' })).status === 200)
   expect(await run(lab, planId, 'remove')).toMatchObject({ status: 200 })
   await removed(lab, (await applied(lab, { subdomain: 'later' })).planId)
   // A pair that only edges had goes with the next look, when no host uses it.
@@ -39,7 +39,7 @@ async function isManagedAgain(planId: string): Promise<void> {
 
 test('a backup is restored behind agents over TLS, which take the changes of the new epoch', async () => {
   ;({ lab } = await startWithAgents({}, { tls: true }))
-  await until('the agent is reached', async () => (await lab.call({ path: '/readyz' })).status === 200, 60_000)
+  await until('the agent is reached', async () => (await lab.call({ path: '/readyz' })).status === 200)
   const { planId } = await applied(lab, { subdomain: 'kept', tls: true })
   const file = join(lab.state, 'kept.backup')
   await drawbridge('backup', file, '--unencrypted')

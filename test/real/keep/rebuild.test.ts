@@ -154,7 +154,7 @@ describe('a store that was deleted under its exposures', () => {
       expect(is.exposure.expiresAt).toBeUndefined()
     }
     // Both edges have the new proofs: what a comparison finds would be drift.
-    await until('nothing differs', async () => (await commandHere(['diff', '--all', ...url()])).code === 0, 60_000)
+    await until('nothing differs', async () => (await commandHere(['diff', '--all', ...url()])).code === 0)
     const told = await withStore(lab, async (store) => (await store.readAudit(0, 1_000)).map(({ action }) => action))
     expect(told.filter((action) => action === 'rebuild')).toHaveLength(TOTAL + 1)
   })
@@ -196,7 +196,7 @@ describe('a store that was deleted under its exposures', () => {
     const ours = new Set(hosts.map((host) => before.get(host)?.exposure.receipt?.certificate?.fingerprint))
     const areLookedAfter = () =>
       withStore(lab, (store) => store.listRenewals()).then((known) => known.length === ours.size)
-    await until('every certificate that was ordered is looked after', areLookedAfter, 60_000)
+    await until('every certificate that was ordered is looked after', areLookedAfter)
     change(lab, 'update renewals set advice = ?', RENEW_NOW)
     for (const host of hosts)
       await until(
@@ -207,7 +207,7 @@ describe('a store that was deleted under its exposures', () => {
         },
         90_000,
       )
-    await until('no renewal is under way', () => isSettled(lab), 60_000)
+    await until('no renewal is under way', () => isSettled(lab))
   })
 
   test('removes all of them', async () => {

@@ -135,9 +135,7 @@ test('an agent that is not the one enrolled is refused by the service', async ()
   await expect(clientOf(newTrust()).call('visit', NOTHING)).rejects.toThrow(/does not answer/)
 })
 
-test('a new certificate is installed over the connection, and only for the key of this agent', {
-  timeout: 30_000,
-}, async () => {
+test('a new certificate is installed over the connection, and only for the key of this agent', async () => {
   const client = clientOf(trust)
   const publicKey = await client.call('prepare-key', {})
   const { certificate: foreign } = await newTrust().enroll('23', publicKey)

@@ -16,7 +16,7 @@ export const RENEW_NOW = JSON.stringify({ window: { start: 1, end: 2 }, askAgain
 
 /** Stores renewal information that says that every certificate must be replaced now. */
 export async function callForRenewal(lab: TestLab): Promise<void> {
-  await until('every certificate in use is looked after, and no other one', () => isLookedAfter(lab), 30_000)
+  await until('every certificate in use is looked after, and no other one', () => isLookedAfter(lab))
   change(lab, 'update renewals set advice = ?', RENEW_NOW)
 }
 

@@ -132,7 +132,7 @@ export class LabAgent {
 
   /** Resolves when another process than this one answers. */
   async replaced(pid: number): Promise<void> {
-    await until(`the agent of edge ${this.server} was started again`, () => this.pid !== pid, 60_000)
+    await until(`the agent of edge ${this.server} was started again`, () => this.pid !== pid)
     await this.#restart
   }
 

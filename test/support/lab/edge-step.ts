@@ -17,4 +17,4 @@ export async function bringInStep(lab: TestLab): Promise<void> {
 
 /** On a busy machine a run may end before the Secondary has made its change, and what was away is found some seconds later. */
 export const untilInStep = (lab: TestLab): Promise<void> =>
-  until('all edges are in step', async () => (await outOfStep(lab)).size === 0, 60_000)
+  until('all edges are in step', async () => (await outOfStep(lab)).size === 0)

@@ -50,7 +50,7 @@ async function pasteKey(machine: Machine, printed: string): Promise<void> {
 
 export async function ready(machine: Machine): Promise<void> {
   const answers = async () => (await machine.sh(`curl -sf http://${ADDRESS}:8045/readyz`)).code === 0
-  await until('the service is ready', answers, 60_000)
+  await until('the service is ready', answers)
 }
 
 export function expose(machine: Machine, host: string) {

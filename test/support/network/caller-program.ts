@@ -30,7 +30,7 @@ export const QUESTIONS = {
   },
   /** The addresses of a name, as one name server tells them. `undefined`: no answer. */
   addresses: async (server: Parameters<typeof dnsReader>[0], name: string): Promise<string[] | undefined> => {
-    const [outcome] = await dnsReader(server, { limitMs: 1_000 }).ask([{ name, type: 'A' }])
+    const [outcome] = await dnsReader(server, { limitMs: 5_000 }).ask([{ name, type: 'A' }])
     return outcome?.kind === 'answer' ? outcome.answers.map(({ rdata }) => rdata.join('.')) : undefined
   },
 }

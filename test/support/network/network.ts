@@ -143,7 +143,7 @@ export class TestNetwork {
   /** Resolves when another process than this one runs as the part. */
   replaced(machine: MachineId, part: string, pid: number): Promise<void> {
     const isAnother = () => ![undefined, pid].includes(this.pidOf(machine, part))
-    return until(`${part} on ${machine} was started again`, isAnother, 60_000)
+    return until(`${part} on ${machine} was started again`, isAnother)
   }
 
   /** The command that runs a program on a machine, as the user of the service or as root. */
@@ -204,7 +204,7 @@ export class TestNetwork {
   /** Waits until a part stands still at the point that its environment names. */
   hasStopped(machine: MachineId, part: string): Promise<void> {
     const isStopped = () => / T /.test(readFileSync(`/proc/${this.pidOf(machine, part)}/stat`, 'utf8'))
-    return until(`${part} on ${machine} has stopped`, isStopped, 60_000)
+    return until(`${part} on ${machine} has stopped`, isStopped)
   }
 
   isGone(machine: MachineId, part: string): Promise<void> {
@@ -219,7 +219,7 @@ export class TestNetwork {
         .catch(() => undefined)
       return answer?.status === 200
     }
-    return until(`the service on ${instance} is ready`, answers, 60_000)
+    return until(`the service on ${instance} is ready`, answers)
   }
 
   /** The names of this network's namespaces that exist. */

@@ -89,7 +89,7 @@ export class Surroundings {
   }
 
   async ready(): Promise<void> {
-    await until('the service is ready', async () => (await httpStatus(`${API}/readyz`)) === 200, 60_000)
+    await until('the service is ready', async () => (await httpStatus(`${API}/readyz`)) === 200)
   }
 
   /** Runs the installed command line. */

@@ -55,7 +55,7 @@ async function main(): Promise<void> {
   await stopped(first)
   const second = await started()
   await around.ready()
-  await until('the new container serves the host', async () => (await visit(around.place(HOST))) === 200, 30_000)
+  await until('the new container serves the host', async () => (await visit(around.place(HOST))) === 200)
   seen.again = await visit(around.place(HOST))
   await stopped(second)
 }

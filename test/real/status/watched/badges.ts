@@ -71,7 +71,7 @@ export function badges(given: () => TestLab): void {
     lab.call({ path: `/api/health?host=${encodeURIComponent(host)}`, from })
   const badgeOf = async (host: string): Promise<string> => (await health(host)).body.badge
   const turns = (host: string, badge: string) =>
-    until(`${host} shows ${badge}`, async () => (await badgeOf(host)) === badge, 30_000)
+    until(`${host} shows ${badge}`, async () => (await badgeOf(host)) === badge)
 
   describe('a host that was made here', () => {
     test('is RUNNING within seconds of its apply, HTTP 502 without its backend, HTTP 503 when that says so', async () => {

@@ -65,7 +65,7 @@ export async function writeSites(lab: TestLab, sites: readonly WantedSite[]): Pr
         inARow = (await visit(edge, { host, path: '/healthz' })).status === good ? inARow + 1 : 0
         return inARow === 20
       }
-      await until(`${host} is served`, isServed, 60_000)
+      await until(`${host} is served`, isServed)
     }
   }
   updateZone(lab, ...sites.map(({ host }) => `update add ${host} 77 A 192.0.2.7`))
