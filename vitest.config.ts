@@ -73,13 +73,13 @@ export default defineConfig({
     testTimeout: 90_000,
     hookTimeout: 120_000,
     // What comes soon comes late on a busy machine.
-    expect: { poll: { timeout: 15_000 } },
+    expect: { poll: { timeout: 60_000 } },
     // The service and the commands are started hundreds of times: their code is compiled once.
     env: { NODE_COMPILE_CACHE: resolve('node_modules/.cache/compiled') },
     // A worker runs many files in one process: it loads the code once, and its files share labs.
     isolate: false,
-    // One more than cores: a worker waits a third of its time for the programs of its lab.
-    maxWorkers: availableParallelism() + 1,
+    // Two more than cores: a worker waits half of its time, for the programs of its lab and for what may still arrive late.
+    maxWorkers: availableParallelism() + 2,
     maxConcurrency: 3,
     globalSetup: ['test/support/global-setup.ts'],
     sequence: { sequencer: LongestFirst },

@@ -187,18 +187,14 @@ describe('a backup file', () => {
 
   it.each([undefined, 'correct horse battery'])('is refused when it was changed, passphrase %s', async (secret) => {
     const whole = readFileSync(await made(secret))
-    const places = [70, 250, Math.floor(whole.length / 2), whole.length - 1]
-    const flipped = places.map((place) => {
+    const flipped = [70, 250, Math.floor(whole.length / 2), whole.length - 1].map((place) => {
       const copy = Buffer.from(whole)
       copy[place] = (copy[place] ?? 0) ^ 1
       return copy
     })
-    const variants = [
-      ...flipped,
-      whole.subarray(0, -1),
-      whole.subarray(0, 100),
-      Buffer.concat([whole, Buffer.alloc(1)]),
-    ]
+    const cut = [whole.subarray(0, -1), whole.subarray(0, 100), Buffer.concat([whole, Buffer.alloc(1)])]
+    // Each try of a passphrase takes a quarter of a second, and behind it the format is the same.
+    const variants = secret === undefined ? [...flipped, ...cut] : [...flipped.slice(0, 1), ...flipped.slice(-1)]
     for (const [index, content] of variants.entries()) {
       writeFileSync(at(`bad-${index}`), content)
       await expect(restoring(at(`bad-${index}`), secret), `variant ${index}`).rejects.toThrow('Nothing of it was used')

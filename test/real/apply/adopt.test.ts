@@ -79,22 +79,25 @@ test('a site is adopted, removed from its file, and released, and no request fai
   expect(served).toBeGreaterThan(0)
 })
 
-test.each([
+const AGAIN = [
+  ['with TLS and a long name', `again-${'long'.repeat(12)}`, true],
   ['plain', 'again', false],
-  ['with TLS', 'again-secure', true],
-  ['with a long name', `again-${'long'.repeat(12)}`, true],
-])('a released host is adopted and released again and again (%s), and no request fails', async (_, subdomain, tls) => {
-  const { host, planId } = await applied(lab, { subdomain, tls })
-  const load = startLoad(primary(), host, '/healthz', { perSecond: 50, tls })
-  for (const held of [planId, undefined, undefined]) {
-    const { planId: again } = held === undefined ? expected(await planned(host), 201) : { planId: held }
-    if (held === undefined) expected(await adopted(again), 200)
-    const released = expected(await run(lab, again, 'release'), 200)
-    expect(readFileSync(released.file, 'utf8')).toContain('server {')
-  }
-  const { failures } = await load.stop()
-  expect(failures).toEqual([])
-})
+] as const
+test.each(process.env.CAMPAIGN ? AGAIN : AGAIN.slice(0, 1))(
+  'a released host is adopted and released again and again (%s), and no request fails',
+  async (_, subdomain, tls) => {
+    const { host, planId } = await applied(lab, { subdomain, tls })
+    const load = startLoad(primary(), host, '/healthz', { perSecond: 50, tls })
+    for (const held of [planId, undefined, undefined]) {
+      const { planId: again } = held === undefined ? expected(await planned(host), 201) : { planId: held }
+      if (held === undefined) expected(await adopted(again), 200)
+      const released = expected(await run(lab, again, 'release'), 200)
+      expect(readFileSync(released.file, 'utf8')).toContain('server {')
+    }
+    const { failures } = await load.stop()
+    expect(failures).toEqual([])
+  },
+)
 
 test('a removal takes the host off the air, and the records that were there stay', async () => {
   const { host } = await written('gone')
@@ -317,11 +320,11 @@ async function settled(host: string, planId: string, end: 'site' | 'entry' | 're
   const wanted = { site: false, entry: false, released: false, [end]: true }
   for (const edge of Object.values(lab.description.edges)) {
     const isSettled = () => JSON.stringify(standing(edge, host)) === JSON.stringify(wanted)
-    await until(`${host} on edge ${edge.server} is ${end}`, async () => isSettled(), 30_000)
+    await until(`${host} on edge ${edge.server} is ${end}`, async () => isSettled())
     await until('nothing is left', async () => leftBeside(edge, host).length === 0)
     // The record of a site that is back goes after the reload.
     const isRecorded = () => existsSync(join(`${edge.folder}-adopted`, planId))
-    await until('the record is as expected', async () => isRecorded() === (end !== 'site'), 30_000)
+    await until('the record is as expected', async () => isRecorded() === (end !== 'site'))
     // A worker of before may answer a while longer.
     await until('nginx answers', async () => (await visit(edge, { host, path: '/healthz' })).status === 200)
     for (let asked = 0; asked < 20; asked += 1) expect((await visit(edge, { host, path: '/healthz' })).status).toBe(200)
@@ -338,7 +341,7 @@ async function adoptedInVain(planId: string, backend: SwitchedBackend, environme
   const { service } = lab.description.pids
   if (service === undefined) throw new Error('The lab has no service.')
   const answer = adopted(planId).catch(() => undefined)
-  await until('the run has stopped', () => isStopped(service), 60_000)
+  await until('the run has stopped', () => isStopped(service))
   await backend.stop()
   process.kill(service, 'SIGCONT')
   const answered = await answer
@@ -388,7 +391,7 @@ test.each(POINTS)('a kill at %s leaves one that answers, and nothing else', asyn
       ({ state }) => ends[state],
       () => undefined,
     )
-  await until('the run has ended', async () => (await endOf()) !== undefined, 60_000)
+  await until('the run has ended', async () => (await endOf()) !== undefined)
   const end = await endOf()
   if (end === undefined) throw new Error('The run has no end.')
   await settled(host, planId, end)
@@ -427,11 +430,4 @@ test('withdraw releases adopted hosts, also one that was updated since, and remo
     expect((await visit(primary(), { host, path: '/healthz' })).status).toBe(200)
     expect((await recordsOf(host)).map(({ type }) => type)).toEqual(['A'])
   }
-})
-
-test('adopting is off by default', async () => {
-  await lab.restartService((config) => ({ ...config, adopt: { enabled: false } }))
-  const answer = await planned('calm.lab.test')
-  expect([answer.status, answer.body.code]).toEqual([403, 'adopt_not_allowed'])
-  expect(answer.body.detail).toContain('adopt.enabled')
 })

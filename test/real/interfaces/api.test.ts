@@ -33,6 +33,15 @@ const request = (overrides = {}) => ({
 })
 const plan = (overrides = {}, from = 'inside') => api.call({ path: '/api/deploy/plan', body: request(overrides), from })
 
+test('adopting is off by default', async () => {
+  const { status, body } = await api.call({
+    path: '/api/deploy/plan/adopt',
+    body: { host: 'calm.lab.test', health: '/' },
+  })
+  expect([status, body.code]).toEqual([403, 'adopt_not_allowed'])
+  expect(body.detail).toContain('adopt.enabled')
+})
+
 describe('GET /api/policy', () => {
   test('tells the rules, and what this caller may do', async () => {
     const inside = await api.call({ path: '/api/policy' })

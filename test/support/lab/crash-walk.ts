@@ -1,4 +1,3 @@
-import { EDGE_POINTS } from '../../../src/edge/contract.ts'
 import { RUN_ACTIONS, type RunAction } from '../../../src/model/run.ts'
 import { CRASH_POINTS } from '../../../src/runs/engine/crash-points.ts'
 
@@ -71,8 +70,8 @@ export const usualPoints = (): string[] =>
   CRASH_POINTS.filter((point) => !isOfHttpChallenge(point) && !isOfIssuing(point) && !isOfRenewal(point))
 
 /**
- * A twelfth of the points, which covers every action, every step and every moment of a run. All points take minutes; the campaign walks
- * them. The moments inside a change of an edge are walked in process, by test/integration/edge/edge-crash.
+ * The fewest points that cover every step, and every action both ways and with each end. All points take minutes; the campaign walks them. Every moment of
+ * a run is walked in process by test/model, and every moment inside a change of an edge by test/integration/edge/edge-crash.
  */
 export function someOf(points: readonly string[]): string[] {
   const chosen: string[] = []
@@ -89,7 +88,6 @@ export function someOf(points: readonly string[]): string[] {
 
 /** What a point stands for. */
 export function partsOf(point: string): string[] {
-  const [action, step, moment = ''] = point.split(' ')
-  const isInside = (EDGE_POINTS as readonly string[]).includes(moment)
-  return [`action ${action}`, `step ${step}`, ...(isInside ? [] : [`moment ${moment}`])]
+  const { action, backward, end } = caseOf(point)
+  return [`${action} ${backward ? 'back' : 'forth'}, ${end}`, `step ${point.split(' ')[1]}`]
 }
