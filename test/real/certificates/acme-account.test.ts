@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { accountKeyPath } from '../../../src/certificates/stock/issued-files.ts'
 import { HOST, issuingBench } from '../../support/acme/issuing.ts'
-import { commandHere } from '../../support/programs/command-here.ts'
+import { command } from '../../support/programs/command.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
 /** A Pebble that takes only those whom it knows already. */
@@ -37,7 +37,7 @@ describe('an authority that takes only those whom it knows', () => {
 })
 
 describe('the key of the account', () => {
-  const drawbridge = (...args: string[]) => commandHere(args)
+  const drawbridge = (...args: string[]) => command(args)
 
   const configured = (folder: string): string => {
     const file = join(folder, 'drawbridge.yaml')

@@ -13,7 +13,7 @@ import { entryFile } from '../../support/lab/entry-file.ts'
 import { applied, granted, invariants, planned, removed, run } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { change, rowsOf } from '../../support/lab/lab-store.ts'
-import { commandHere } from '../../support/programs/command-here.ts'
+import { command } from '../../support/programs/command.ts'
 import { until } from '../../support/until.ts'
 
 vi.setConfig({ testTimeout: 90_000 })
@@ -138,7 +138,7 @@ describe('a renewal by request', () => {
 
   test('by the command line tells until when the new one is valid', async () => {
     const former = await serial()
-    const { code, stdout, stderr } = await commandHere(['renew', host, '--url', lab.description.inside])
+    const { code, stdout, stderr } = await command(['renew', host, '--url', lab.description.inside])
     expect([code, stderr]).toEqual([0, ''])
     expect(stdout).toMatch(new RegExp(`^${host} is served with a certificate for ${host}, valid until 20.*issued`, 'm'))
     expect(await serial()).not.toBe(former)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { launcher } from '../../../lab/checkout.ts'
 import { startCannedApi } from '../../support/http/canned-api.ts'
-import { commandHere } from '../../support/programs/command-here.ts'
+import { command } from '../../support/programs/command.ts'
 import { drawbridge } from '../../support/programs/drawbridge.ts'
 import { finalScreen, onTerminal } from '../../support/programs/pseudo-terminal.ts'
 
@@ -66,7 +66,7 @@ describe.each([40, 80, 160])('for a person at %d columns', (columns) => {
       columns === 80 ? SHOWN : SHOWN.filter((line) => !line.startsWith('up ') && !/^(repair|accept)/.test(line))
     let output = ''
     for (const line of shown) {
-      const { stdout } = await commandHere([...line.split(' '), '--url', api.url], { columns, environment: TERMINAL })
+      const { stdout } = await command([...line.split(' '), '--url', api.url], { columns, environment: TERMINAL })
       output += `@ ${line}\n${stdout}`
     }
     // A terminal begins each line at its left edge.
@@ -89,8 +89,8 @@ test('the program shows on a real terminal and in a pipe what the command shows 
   const [line, columns] = ['status', 60]
   const [args, here] = [[line, '--url', api.url], { columns, environment: TERMINAL }]
   const onScreen = await onTerminal(quoted(line), { columns })
-  expect(onScreen.replaceAll('\r', '')).toBe((await commandHere(args, here)).stdout)
-  expect(await drawbridge(args)).toEqual(await commandHere(args))
+  expect(onScreen.replaceAll('\r', '')).toBe((await command(args, here)).stdout)
+  expect(await drawbridge(args)).toEqual(await command(args))
 })
 
 describe('for a person', () => {
@@ -129,13 +129,13 @@ test('Ctrl-C during a run restores the cursor, says that the run goes on, and ho
 
 test('names are taken as people have them: a URL, a zone that is not managed, letters that DNS does not have', async () => {
   const planning = ['--server', '25', '--port', '3000', '--url', api.url]
-  expect((await commandHere(['plan', 'https://hello.example.test/path', ...planning])).code).toBe(0)
-  const unicode = await commandHere(['plan', 'münchen.example.test', ...planning])
+  expect((await command(['plan', 'https://hello.example.test/path', ...planning])).code).toBe(0)
+  const unicode = await command(['plan', 'münchen.example.test', ...planning])
   expect(unicode).toMatchObject({ code: 2, stderr: expect.stringContaining('xn--mnchen-3ya.example.test') })
 })
 
 test('a refusal tells its reason once', async () => {
-  const { stderr } = await commandHere(['extend', 'plan_x', '--for', '2h', '--url', api.url])
+  const { stderr } = await command(['extend', 'plan_x', '--for', '2h', '--url', api.url])
   expect(stderr.match(/HTTP 503/g)?.length).toBeLessThanOrEqual(2)
 })
 
@@ -150,7 +150,7 @@ describe('a repair that would overwrite something', () => {
   })
 
   test('is refused without a terminal and without --overwrite, with the commands that help', async () => {
-    const { code, stdout, stderr } = await commandHere(['repair', 'hello.example.test', '--url', api.url])
+    const { code, stdout, stderr } = await command(['repair', 'hello.example.test', '--url', api.url])
     expect(code).toBe(3)
     expect(stdout).toContain('(changed outside Drawbridge)')
     expect(stdout).not.toContain('Repaired')
@@ -162,7 +162,7 @@ test('accept says what stays and what ends before it asks, and refuses without -
   const declined = await onTerminal(`${quoted('accept hello.example.test')}; echo "code $?"`, { input: 'n\n' })
   expect(declined).toMatch(/stays on the air[\s\S]*owner mark[\s\S]*written once[\s\S]*nobody renews[\s\S]*\[y\/N\]/)
   expect(declined).toContain('code 8')
-  const silent = await commandHere(['accept', 'hello.example.test', '--url', api.url])
+  const silent = await command(['accept', 'hello.example.test', '--url', api.url])
   expect(silent).toMatchObject({ code: 2, stderr: expect.stringContaining('pass --yes to accept hello.example.test') })
 })
 
@@ -170,7 +170,7 @@ describe('without a terminal', () => {
   test('the same stands on plain lines, without colour and not broken', async () => {
     const shown: string[] = []
     for (const line of SHOWN) {
-      const { code, stdout, stderr } = await commandHere([...line.split(' '), '--url', api.url])
+      const { code, stdout, stderr } = await command([...line.split(' '), '--url', api.url])
       shown.push(`@ ${line}`, stdout + stderr, `@ code ${code}`)
     }
     expect(steady(shown.join('\n'))).toMatchSnapshot()
@@ -179,14 +179,14 @@ describe('without a terminal', () => {
 
   test('--json is one document on standard output, refusals too', async () => {
     for (const line of SHOWN.filter((each) => !each.includes(' -o '))) {
-      const { stdout, stderr } = await commandHere([...line.split(' '), '--json', '--url', api.url])
+      const { stdout, stderr } = await command([...line.split(' '), '--json', '--url', api.url])
       expect(() => JSON.parse(stdout), line).not.toThrow()
       expect(stderr, line).toBe('')
     }
   })
 
   test('up refuses to run without --yes', async () => {
-    const { code, stderr } = await commandHere(['up', 'hello', '--server', '25', '--port', '3000', '--url', api.url])
+    const { code, stderr } = await command(['up', 'hello', '--server', '25', '--port', '3000', '--url', api.url])
     expect({ code, stderr }).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('Not a terminal: pass --yes to apply without a prompt.'),

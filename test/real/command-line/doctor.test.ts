@@ -10,7 +10,7 @@ import { endBroken } from '../../support/lab/broken-set-ups.ts'
 import { applied, expected, planned, run, world } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { serviceHere } from '../../support/lab/service-here.ts'
-import { commandHere } from '../../support/programs/command-here.ts'
+import { command } from '../../support/programs/command.ts'
 import { until } from '../../support/until.ts'
 import { doctorAndApply } from './doctor/and-apply.ts'
 
@@ -232,14 +232,14 @@ test.runIf(process.env.CAMPAIGN)('an installation that can only plan tells that,
 })
 
 test('for a script it is one JSON document, and for a fault that is no warning 1', async () => {
-  const { code, stdout, stderr } = await commandHere(['doctor', '--config', configFile(), '--json'])
+  const { code, stdout, stderr } = await command(['doctor', '--config', configFile(), '--json'])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(JSON.parse(stdout)).toMatchObject({ ok: true, done: [] })
 })
 
 test('for a person every finding is a line with its fix below it, and a fault gives 1', async () => {
   const file = changed((config) => Object.assign(config.acme, { directory: 'https://127.0.0.1:9/dir' }))
-  const { code, stdout } = await commandHere(['doctor', '--config', file])
+  const { code, stdout } = await command(['doctor', '--config', file])
   expect(code).toBe(1)
   expect(stdout).toMatch(/^ok {7}configuration {2}.*changed\.yaml is valid\.$/m)
   expect(stdout).toMatch(/^FAULT {4}authority .*127\.0\.0\.1:9/m)

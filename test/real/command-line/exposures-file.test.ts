@@ -6,7 +6,7 @@ import { visit } from '../../support/edge/visitor.ts'
 import { applied, planOf } from '../../support/lab/exposure.ts'
 import type { TestLab } from '../../support/lab/lab.ts'
 import { borrowLab } from '../../support/lab/shared-lab.ts'
-import { commandHere } from '../../support/programs/command-here.ts'
+import { command } from '../../support/programs/command.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
 /** Exposures in a file: export, diff, apply and import, each by the commands that a person types. */
@@ -22,7 +22,7 @@ afterAll(async () => {
   await lab?.stop()
 })
 
-const call = (...args: string[]) => commandHere([...args, '--url', lab.description.inside])
+const call = (...args: string[]) => command([...args, '--url', lab.description.inside])
 const listed = (): { exposures: Record<string, unknown>[] } => parse(readFileSync(file, 'utf8'))
 const write = (exposures: readonly unknown[]) => writeFileSync(file, stringify({ exposures }))
 const entry = (name: string, more: object = {}) => ({
@@ -141,15 +141,15 @@ describe('a file of exposures', () => {
     ],
   ])('is refused for %s, by line and field', async (_what, text, told) => {
     writeFileSync(file, `exposures:\n  ${text}\n`)
-    for (const command of [['diff', '-f'], ['apply', '--yes', '-f'], ['import']])
-      expect(await call(...command, file)).toMatchObject({ code: 2, stderr: expect.stringContaining(told) })
+    for (const words of [['diff', '-f'], ['apply', '--yes', '-f'], ['import']])
+      expect(await call(...words, file)).toMatchObject({ code: 2, stderr: expect.stringContaining(told) })
   })
 
   test('cannot be combined with a plan or a host, and is not told to callers from outside', async () => {
     expect((await call('apply')).stderr).toContain('Name a plan, or a file')
     expect((await call('apply', 'plan_x', '-f', file)).code).toBe(2)
     expect((await call('diff', 'first.lab.test', '-f', file)).code).toBe(2)
-    const outside = await commandHere(['export', '--url', lab.description.outside])
+    const outside = await command(['export', '--url', lab.description.outside])
     expect(outside).toMatchObject({ code: 2, stderr: expect.stringContaining('Only internal callers') })
   })
 })

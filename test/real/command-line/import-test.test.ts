@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listing } from '../../support/edge/edge-folder.ts'
 import { debianMain, type OwnNginx, startOwnNginx } from '../../support/edge/own-nginx.ts'
 import { SITE_STYLES } from '../../support/edge/sites/site-styles.ts'
-import { commandHere } from '../../support/programs/command-here.ts'
+import { command } from '../../support/programs/command.ts'
 
 /** A real nginx says for every site whether the rest of its configuration stands without it. */
 let own: OwnNginx
@@ -42,7 +42,7 @@ interface Row {
 
 test('nginx tests what is left without each site, and nothing is changed', async () => {
   const before = listing(own.prefix)
-  const { stdout, stderr } = await commandHere([
+  const { stdout, stderr } = await command([
     ...['import', 'nginx', '--test', '-o', 'json', '--config', own.path('../drawbridge.yaml')],
   ])
   expect(stderr).toBe('')
@@ -62,7 +62,7 @@ test('what nginx would not load without a site cannot be adopted', async () => {
   own.write('sites-enabled/a', `server { ${listen}; server_name lends.example.test; ${tls} ${proxy} }\n`)
   // Without the block above it, this one is the default server of its socket, and has no certificate.
   own.write('sites-enabled/b', `server { ${listen}; server_name borrows.example.test; return 204; }\n`)
-  const { stdout } = await commandHere([
+  const { stdout } = await command([
     ...['import', 'nginx', '--test', '-o', 'json', '--config', own.path('../drawbridge.yaml')],
   ])
   const { hosts } = JSON.parse(stdout) as { hosts: readonly Row[] }

@@ -24,7 +24,7 @@ import {
 import { sixtySites } from '../../support/edge/sites/sixty-sites.ts'
 import { call } from '../../support/http/call.ts'
 import { applied, removed } from '../../support/lab/exposure.ts'
-import { commandHere } from '../../support/programs/command-here.ts'
+import { command } from '../../support/programs/command.ts'
 import { drawbridge } from '../../support/programs/drawbridge.ts'
 import { onTerminal } from '../../support/programs/pseudo-terminal.ts'
 import { type TempFolder, tempFolder } from '../../support/temp-folder.ts'
@@ -92,7 +92,7 @@ describe('on the nginx that Debian installs', () => {
   test('a dry run shows everything and writes nothing; then it is written, served and taken away; twice does no harm', async () => {
     const at = await started(stock)
     const before = everything(at)
-    const dry = await commandHere([...asWritten(at), ...nginxOf(at)])
+    const dry = await command([...asWritten(at), ...nginxOf(at)])
     expect([dry.code, dry.stderr]).toEqual([0, ''])
     expect(dry.stdout).toContain(
       `  *:${at.ports.http}: 1, default server in ${at.path('sites-enabled/default')}, line 1.`,
@@ -144,7 +144,7 @@ describe('on the nginx that Debian installs', () => {
     const before = everything(at)
     const without = argsFor(at, 8045).filter((arg, index, all) => arg !== '--zone' && all[index - 1] !== '--zone')
     const rest = ['--target', 'none', '--acme-ca', 'none']
-    const refused = await commandHere(without)
+    const refused = await command(without)
     expect([refused.code, refused.stderr]).toEqual([
       2,
       expect.stringContaining('Not a terminal: pass --zone (a DNS zone'),
@@ -183,13 +183,13 @@ describe('on the nginx that Debian installs', () => {
       '25=127.0.0.1',
       '--yes',
     )
-    const done = await commandHere(args)
+    const done = await command(args)
     expect([done.code, done.stderr]).toEqual([0, ''])
     expect(done.stdout).toContain('takes updates of init.test with the key former.')
     expect(done.stdout).not.toContain(FORMER.secret)
     expect(loadConfig(configOf(at), {}).acme.caFile).toBe(etc('authority.pem'))
     expect(readFileSync(etc('authority.pem'), 'utf8')).toBe(readFileSync(ca, 'utf8'))
-    expect((await commandHere(args)).stdout).toContain('Everything is there already. Nothing was changed.')
+    expect((await command(args)).stdout).toContain('Everything is there already. Nothing was changed.')
     await compareWithOptions(args, etc('edge.yaml'))
 
     // The socket of the agent is in a folder of this test, and for no group.
@@ -226,9 +226,9 @@ describe('on the nginx that Debian installs', () => {
 async function compareWithOptions(args: readonly string[], agentFile: string): Promise<void> {
   const other = [...args, '--target', '26=127.0.0.1', '--acme-directory', 'letsencrypt']
   const differs = 'drawbridge.yaml differs from your options (target, acme-directory).'
-  expect(await commandHere(other)).toMatchObject({ code: 1, stderr: expect.stringContaining(differs) })
+  expect(await command(other)).toMatchObject({ code: 1, stderr: expect.stringContaining(differs) })
   renameSync(agentFile, `${agentFile}.away`)
-  const { code, stderr } = await commandHere(other)
+  const { code, stderr } = await command(other)
   expect([code, stderr]).toEqual([
     1,
     expect.stringContaining(`edge.yaml is missing, and ${differs} To write them anew, move drawbridge.yaml away.`),
@@ -293,7 +293,7 @@ describe('refuses with the exact reason before anything is written', () => {
   test.each(REFUSALS)('%s', async (_, sites, options, reason) => {
     const at = await started(sites)
     const before = everything(at)
-    const { code, stderr } = await commandHere(argsFor(at, 8045, '--yes', ...options))
+    const { code, stderr } = await command(argsFor(at, 8045, '--yes', ...options))
     expect([code === 0, stderr]).toEqual([false, expect.stringMatching(reason)])
     expect(everything(at)).toEqual(before)
   })
@@ -301,12 +301,12 @@ describe('refuses with the exact reason before anything is written', () => {
   test('an nginx whose configuration is broken, and one that does not run', async () => {
     const at = await started(() => ({}))
     at.write('conf.d/a.conf', 'canary_directive on;\n')
-    const broken = await commandHere(argsFor(at, 8045, '--yes'))
+    const broken = await command(argsFor(at, 8045, '--yes'))
     expect(broken.stderr).toMatch(/nginx does not load .*a\.conf, line 1/)
     expect(broken.stderr).not.toContain('canary_directive')
     at.write('conf.d/a.conf', '')
     await at.daemon.stop()
-    expect((await commandHere(argsFor(at, 8045, '--yes'))).stderr).toMatch(/nginx does not run: .*nginx\.pid/)
+    expect((await command(argsFor(at, 8045, '--yes'))).stderr).toMatch(/nginx does not run: .*nginx\.pid/)
     expect(existsSync(configOf(at))).toBe(false)
   })
 })
@@ -314,7 +314,7 @@ describe('refuses with the exact reason before anything is written', () => {
 test('a rehearsal that is not served takes back what was written', async () => {
   const at = await started(() => ({ 'conf.d/closed.conf': 'deny all;\n' }))
   const before = everything(at)
-  const { code, stderr } = await commandHere(argsFor(at, 8045, '--yes'))
+  const { code, stderr } = await command(argsFor(at, 8045, '--yes'))
   expect(code).not.toBe(0)
   expect(stderr).toContain('The rehearsal failed, and everything is as it was before.')
   expect(stderr).toContain('The test entry was not served: HTTP 403.')
@@ -342,7 +342,7 @@ test(`sixty sites of others stay as they are: init, ${APPLIES} applies and as ma
     everything(at).filter((line) => line.startsWith('nginx/') && !/^nginx\/(?:drawbridge|nginx\.conf)/.test(line))
   const [files, answers] = [theirs(), await allAnswers(at, names)]
   const apiPort = await freePort(at.address)
-  const initialized = await commandHere(argsFor(at, apiPort, '--target', '25=127.0.0.1', '--yes'))
+  const initialized = await command(argsFor(at, apiPort, '--target', '25=127.0.0.1', '--yes'))
   expect([initialized.code, initialized.stderr]).toEqual([0, ''])
   expect(theirs()).toEqual(files)
   expect(await allAnswers(at, names)).toEqual(answers)
@@ -361,7 +361,7 @@ test(`sixty sites of others stay as they are: init, ${APPLIES} applies and as ma
   writeFileSync(configOf(at), `${readFileSync(configOf(at), 'utf8')}certificates: [${certificates}]\n`)
   const service = await startService(at, apiPort)
   try {
-    const report = JSON.parse((await commandHere(['doctor', '--config', configOf(at), '--json'])).stdout)
+    const report = JSON.parse((await command(['doctor', '--config', configOf(at), '--json'])).stdout)
     const faults = report.findings.filter(({ status }: { status: string }) => status === 'fault')
     // There is no certificate authority in this test.
     expect(faults.map(({ subject }: { subject: string }) => subject)).toEqual(['authority'])

@@ -11,7 +11,7 @@ import { housekeeping } from '../../support/lab/housekeeping.ts'
 import type { TestLab } from '../../support/lab/lab.ts'
 import { withStore } from '../../support/lab/lab-store.ts'
 import { borrowLab } from '../../support/lab/shared-lab.ts'
-import { commandHere } from '../../support/programs/command-here.ts'
+import { command } from '../../support/programs/command.ts'
 import type { Ended } from '../../support/programs/drawbridge.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { until } from '../../support/until.ts'
@@ -26,7 +26,7 @@ afterAll(() => lab?.stop())
 
 /** Rejects where the command does not end with 0. */
 async function drawbridge(...args: string[]): Promise<Ended> {
-  const ended = await commandHere(args)
+  const ended = await command(args)
   if (ended.code !== 0) throw Object.assign(new Error(ended.stderr), ended)
   return ended
 }

@@ -13,7 +13,7 @@ import { entryFile } from '../../support/lab/entry-file.ts'
 import { applied } from '../../support/lab/exposure.ts'
 import type { TestLab } from '../../support/lab/lab.ts'
 import { borrowLab } from '../../support/lab/shared-lab.ts'
-import { commandHere } from '../../support/programs/command-here.ts'
+import { command } from '../../support/programs/command.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
 let lab: TestLab
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => lab?.stop())
 
 const run = promisify(execFile)
-const show = (...args: string[]) => commandHere(['show', ...args, '--config', join(lab.state, 'drawbridge.yaml')])
+const show = (...args: string[]) => command(['show', ...args, '--config', join(lab.state, 'drawbridge.yaml')])
 
 test('the printed blocks alone, in a bare nginx, answer as the edge does', async () => {
   // It answers with what it was asked: a header that the blocks lack would make a difference.

@@ -8,7 +8,7 @@ import { editEntry, entryFile, hasEntry } from '../../support/lab/entry-file.ts'
 import { applied, planned, planOf, removed, run } from '../../support/lab/exposure.ts'
 import { startTestLab, startWithAgents, type TestLab } from '../../support/lab/lab.ts'
 import { startSecondInstance } from '../../support/lab/second-instance.ts'
-import { commandHere } from '../../support/programs/command-here.ts'
+import { command } from '../../support/programs/command.ts'
 import { until } from '../../support/until.ts'
 
 vi.setConfig({ testTimeout: 240_000 })
@@ -22,7 +22,7 @@ const edge = () => lab.description.edges.primary
 const file = (name: string) => join(lab.state, `${name}.backup`)
 
 async function drawbridge(...args: string[]): Promise<{ code: number; said: string }> {
-  const { code, stdout, stderr } = await commandHere(args)
+  const { code, stdout, stderr } = await command(args)
   return { code, said: stdout + stderr }
 }
 const here = (...args: string[]) => drawbridge(...args, '--config', statePaths(lab.state).config)

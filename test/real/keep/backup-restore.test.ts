@@ -7,7 +7,7 @@ import { applied, planOf, removed } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { rowsOf } from '../../support/lab/lab-store.ts'
 import { whileStopped } from '../../support/lab/while-stopped.ts'
-import { commandHere } from '../../support/programs/command-here.ts'
+import { command } from '../../support/programs/command.ts'
 import { until } from '../../support/until.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -34,7 +34,7 @@ test('the hosts of a backup under load are served on an empty machine, and the a
   const options = ['--passphrase-file', passphrase, '--config', config()]
   const load = Promise.all(Array.from({ length: DURING }, (_, i) => applied(lab, { subdomain: `during-${i}` })))
   await until('an apply runs', () => rowsOf(lab, "select 1 from runs where state = 'running'").length > 0)
-  const made = await commandHere(['backup', file, ...options])
+  const made = await command(['backup', file, ...options])
   expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining('It is encrypted.') })
   await load
   await applied(lab, { subdomain: 'too-late' })
@@ -47,7 +47,7 @@ test('the hosts of a backup under load are served on an empty machine, and the a
         if (folder === secondary.folder || !name.startsWith('.')) rmSync(join(folder, name), { recursive: true })
       }
     rmSync(statePaths(lab.state).service, { recursive: true })
-    const { stdout } = await commandHere(['restore', file, ...options])
+    const { stdout } = await command(['restore', file, ...options])
     expect(stdout).toContain('The store begins epoch')
     expect(rowsOf(lab, 'select name from leases where holder is not null')).toEqual([])
   })
@@ -72,7 +72,7 @@ test('the hosts of a backup under load are served on an empty machine, and the a
     60_000,
   )
 
-  const verified = await commandHere(['audit', 'verify', '--config', config()])
+  const verified = await command(['audit', 'verify', '--config', config()])
   expect(verified).toMatchObject({ code: 0 })
   expect((await planOf(lab, before[1]?.planId ?? '')).state).toBe('applied')
   // What was applied after the backup is in the zone, and in no store: a rebuild finds it.
@@ -82,14 +82,14 @@ test('the hosts of a backup under load are served on an empty machine, and the a
 
 test('a second restore is refused, because the store is not empty', async () => {
   const file = join(lab.state, 'plain.backup')
-  expect((await commandHere(['backup', file, '--unencrypted', '--config', config()])).stdout).toContain(
+  expect((await command(['backup', file, '--unencrypted', '--config', config()])).stdout).toContain(
     'It is not encrypted',
   )
-  const refused = await whileStopped(lab, () => commandHere(['restore', file, '--config', config()]))
+  const refused = await whileStopped(lab, () => command(['restore', file, '--config', config()]))
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('is not empty') })
 })
 
 test('beside a running service a restore is refused', async () => {
-  const told = await commandHere(['restore', join(lab.state, 'plain.backup'), '--config', config()])
+  const told = await command(['restore', join(lab.state, 'plain.backup'), '--config', config()])
   expect(told.stderr).toContain('Another Drawbridge service uses the state folder')
 })

@@ -6,7 +6,7 @@ import { applied, invariants, removed, run } from '../../support/lab/exposure.ts
 import { housekeeping } from '../../support/lab/housekeeping.ts'
 import { startWithAgents, type TestLab } from '../../support/lab/lab.ts'
 import { whileStopped } from '../../support/lab/while-stopped.ts'
-import { commandHere } from '../../support/programs/command-here.ts'
+import { command } from '../../support/programs/command.ts'
 import { until } from '../../support/until.ts'
 
 vi.setConfig({ testTimeout: 180_000 })
@@ -16,7 +16,7 @@ let lab: TestLab
 afterEach(() => lab?.stop())
 
 const drawbridge = async (...args: string[]): Promise<string> => {
-  const ended = await commandHere([...args, '--config', statePaths(lab.state).config])
+  const ended = await command([...args, '--config', statePaths(lab.state).config])
   expect(ended).toMatchObject({ code: 0 })
   return ended.stdout
 }

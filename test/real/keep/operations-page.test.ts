@@ -11,7 +11,7 @@ import { applied, planned, run } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { rowsOf } from '../../support/lab/lab-store.ts'
 import { whileStopped } from '../../support/lab/while-stopped.ts'
-import { commandHere } from '../../support/programs/command-here.ts'
+import { command } from '../../support/programs/command.ts'
 import { borrowPostgres, runSql } from '../../support/programs/postgres.ts'
 import { until } from '../../support/until.ts'
 
@@ -54,7 +54,7 @@ function argumentsOf(line: string): string[] {
 }
 
 async function runLine(line: string): Promise<string> {
-  const ended = await commandHere(argumentsOf(line), { environment: { DRAWBRIDGE_URL: lab.description.inside } })
+  const ended = await command(argumentsOf(line), { environment: { DRAWBRIDGE_URL: lab.description.inside } })
   expect(ended, `${line}: ${ended.stderr}${ended.stdout}`).toMatchObject({ code: 0 })
   return ended.stdout
 }
@@ -101,7 +101,7 @@ test('Run blocked', async () => {
   expect(await runLine(list)).toMatch(new RegExp(`blocked .*${planId}`))
   expect(await runLine(show)).toContain('Left: proxy')
   // The reason is not removed yet.
-  expect((await commandHere(argumentsOf(mend))).code).not.toBe(0)
+  expect((await command(argumentsOf(mend))).code).not.toBe(0)
   writeFileSync(file, readFileSync(file, 'utf8').replace(EDIT, ''))
   expect(await runLine(mend)).toContain('The rollback of edited.lab.test is finished')
 })

@@ -13,7 +13,7 @@ import { applied, expected, invariants, planned, removed, run, world } from '../
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { change, withStore } from '../../support/lab/lab-store.ts'
 import { whileStopped } from '../../support/lab/while-stopped.ts'
-import { commandHere } from '../../support/programs/command-here.ts'
+import { command } from '../../support/programs/command.ts'
 import { until } from '../../support/until.ts'
 
 vi.setConfig({ testTimeout: 180_000 })
@@ -92,7 +92,7 @@ afterAll(() => lab?.stop())
 
 const url = () => ['--url', lab.description.inside]
 
-const rebuild = (...options: string[]) => commandHere(['rebuild', '--from-world', '--config', config(), ...options])
+const rebuild = (...options: string[]) => command(['rebuild', '--from-world', '--config', config(), ...options])
 
 const whileLost = (work: () => Promise<void>): Promise<void> =>
   whileStopped(lab, work, (given) => ({ ...ordering('host')(given), ...EAGER }))
@@ -154,7 +154,7 @@ describe('a store that was deleted under its exposures', () => {
       expect(is.exposure.expiresAt).toBeUndefined()
     }
     // Both edges have the new proofs: what a comparison finds would be drift.
-    await until('nothing differs', async () => (await commandHere(['diff', '--all', ...url()])).code === 0)
+    await until('nothing differs', async () => (await command(['diff', '--all', ...url()])).code === 0)
     const told = await withStore(lab, async (store) => (await store.readAudit(0, 1_000)).map(({ action }) => action))
     expect(told.filter((action) => action === 'rebuild')).toHaveLength(TOTAL + 1)
   })

@@ -2,8 +2,17 @@ import { Readable, Writable } from 'node:stream'
 import { run } from '../../../src/compose/command-line.ts'
 import type { Ended, Starting } from './drawbridge.ts'
 
+interface Surroundings extends Starting {
+  /** The width of a terminal, which shows both outputs as one. Default: standard output and standard error are no terminal. */
+  readonly columns?: number | undefined
+}
+
 class Taken extends Writable {
   text = ''
+  constructor(columns?: number) {
+    super()
+    if (columns) Object.assign(this, { isTTY: true, columns, rows: 24 })
+  }
   override _write(part: Buffer, _encoding: BufferEncoding, done: () => void): void {
     this.text += part.toString('utf8')
     done()
@@ -13,18 +22,22 @@ class Taken extends Writable {
 let last: Promise<unknown> = Promise.resolve()
 
 /**
- * Runs a command line in this process, without a terminal: as `drawbridge` of `drawbridge.ts` does, in a tenth of its time.
- * One at a time, because a command writes to the standard streams of its process.
+ * Runs a command line in this process, as `drawbridge` of `drawbridge.ts` does, in a tenth of its time: a new process would spend most of it
+ * with loading its code. One at a time, because streams, environment and exit code belong to the whole process. Nobody types: questions
+ * need a real terminal.
  */
-export function command(args: readonly string[], starting: Starting = {}): Promise<Ended> {
-  const ended = last.then(() => captured(args, starting))
+export function command(args: readonly string[], surroundings: Surroundings = {}): Promise<Ended> {
+  const ended = last.then(() => captured(args, surroundings))
   last = ended.catch(() => undefined)
   return ended
 }
 
-async function captured(args: readonly string[], { environment = {}, input = '' }: Starting): Promise<Ended> {
-  const [stdout, stderr] = [new Taken(), new Taken()]
-  const giveBack = replaced({ stdout, stderr, stdin: Readable.from([input]) })
+async function captured(
+  args: readonly string[],
+  { environment = {}, input = '', columns }: Surroundings,
+): Promise<Ended> {
+  const [stdout, stderr] = [new Taken(columns), new Taken()]
+  const giveBack = replaced({ stdout, stderr: columns ? stdout : stderr, stdin: Readable.from([input]) })
   const { env, exitCode } = process
   process.env = { ...env, ...environment }
   process.exitCode = undefined

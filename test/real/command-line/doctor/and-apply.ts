@@ -49,7 +49,13 @@ export function doctorAndApply(lab: () => TestLab): void {
     return file
   }
 
-  async function tried({ before, world, config, start, tls = false }: Broken): Promise<{ doctor: string; apply?: string }> {
+  async function tried({
+    before,
+    world,
+    config,
+    start,
+    tls = false,
+  }: Broken): Promise<{ doctor: string; apply?: string }> {
     if (start) {
       const file = await changedFile(start)
       const told = await faults(file)
