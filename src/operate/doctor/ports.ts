@@ -66,7 +66,7 @@ const ownersOf = (socket: string): SocketOwner[] =>
  */
 function listeningSockets(address: string, port: number, protocols: readonly ('tcp' | 'udp')[]): string[] {
   return protocols.flatMap((protocol) => {
-    const all = [protocol, `${protocol}6`].flatMap((table) => socketsIn(table)).filter((one) => one.port === port)
+    const all = [protocol, `${protocol}6`].flatMap((table) => socketsIn(table, port))
     const at = (wanted: string) => all.filter((one) => one.address === wanted)
     const isFourth = isIPv4(address)
     const tries = [at(address), isFourth ? at('0.0.0.0') : [], at('::')]
@@ -80,18 +80,18 @@ function listeningSockets(address: string, port: number, protocols: readonly ('t
   })
 }
 
-/** proc(5) describes the columns. Only sockets that wait for anybody have the remote port 0. */
-const socketsIn = (table: string): { address: string; port: number; socket: string }[] =>
-  readOrEmpty(`/proc/net/${table}`)
-    .split('\n')
-    .slice(1)
-    .map((row) => row.trim().split(/\s+/))
-    .flatMap(([, local = '', remote, ...columns]) => {
-      const [hexAddress = '', hexPort = ''] = local.split(':')
-      const address = addressIn(hexAddress)
-      if (address === undefined || !remote?.endsWith(':0000')) return []
-      return [{ address, port: Number.parseInt(hexPort, 16), socket: `socket:[${columns[6]}]` }]
-    })
+/**
+ * proc(5) describes the columns. Only sockets that wait for anybody have the remote port 0. Rows of other ports are passed over as text:
+ * a busy machine has thousands.
+ */
+function socketsIn(table: string, port: number): { address: string; socket: string }[] {
+  const hexPort = port.toString(16).toUpperCase().padStart(4, '0')
+  const rows = new RegExp(`^ *\\d+: (\\w+):${hexPort} \\w+:0000(?: +\\S+){6} +(\\d+)`, 'gm')
+  return [...readOrEmpty(`/proc/net/${table}`).matchAll(rows)].flatMap(([, hex = '', inode]) => {
+    const address = addressIn(hex)
+    return address === undefined ? [] : [{ address, socket: `socket:[${inode}]` }]
+  })
+}
 
 /** The kernel writes each 32 bits of an address as a number of this machine. */
 function addressIn(hex: string): string | undefined {
