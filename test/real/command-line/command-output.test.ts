@@ -152,7 +152,7 @@ describe('a repair that would overwrite something', () => {
   test('is refused without a terminal and without --overwrite, with the commands that help', async () => {
     const { code, stdout, stderr } = await command(['repair', 'hello.example.test', '--url', api.url])
     expect(code).toBe(3)
-    expect(stdout).toContain('(changed outside Drawbridge)')
+    expect(stdout).toContain('    changed outside Drawbridge\n')
     expect(stdout).not.toContain('Repaired')
     expect(stderr).toMatch(/changed_elsewhere[\s\S]*drawbridge repair HOST --overwrite[\s\S]*drawbridge accept HOST/)
   })
