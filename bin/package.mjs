@@ -78,7 +78,7 @@ function buildDeb(usr, folder, { version: full, architecture, epoch, out, uncomp
   normalize(folder, epoch)
   const file = join(out, `drawbridge_${full}_${architecture}.deb`)
   // One thread: with more of them the result depends on their number.
-  const compression = uncompressed ? ['-Znone'] : ['-Zxz', '-z6', '--threads-max=1']
+  const compression = uncompressed ? ['-Znone'] : ['-Zxz', '-z9', '--threads-max=1']
   const args = ['--root-owner-group', ...compression, '--build', folder, file]
   run('dpkg-deb', args, { SOURCE_DATE_EPOCH: String(epoch) })
   renameSync(join(folder, 'usr'), usr)

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkout } from '../../lab/checkout.ts'
 import { isRoot } from '../../lab/program.ts'
 import { buildPackage } from '../support/package/build.ts'
-import { imageWalkOf } from '../support/package/walk.ts'
+import { imageWalkOf, type SeenOfImage } from '../support/package/walk.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
@@ -54,14 +54,25 @@ suite('the image', () => {
     expect(sources).toContain('URIs: http://deb.debian.org/debian\n')
   })
 
+  let seen: SeenOfImage
   test('a container serves a first host over HTTPS, and another one on its volumes goes on', {
     timeout: 900_000,
   }, async () => {
-    expect(await imageWalkOf(`${layout}:${version}`)).toMatchObject({
+    seen = await imageWalkOf(`${layout}:${version}`)
+    expect(seen).toMatchObject({
       init: { code: 0, output: expect.stringContaining('nginx served a test entry') },
       users: { service: 'drawbridge', agent: 'root' },
       expose: { code: 0, answer: 200, points: ['127.0.45.23'] },
       again: 200,
+    })
+  })
+
+  test('its store is in PostgreSQL after the commands of the page, without and with TLS', () => {
+    const looked = { code: 0, answer: 200, doctor: 0 }
+    expect(seen.postgres).toEqual({
+      plain: { ...looked, tls: 'f', stored: 'plain.lab.test' },
+      encrypted: { ...looked, tls: 't', stored: 'encrypted.lab.test plain.lab.test' },
+      passwordShown: false,
     })
   })
 })

@@ -151,6 +151,8 @@ describe.runIf(isRoot())('three booted machines, by the commands of docs/operati
     const answers = (await visits).trim().split('\n')
     expect(answers.filter((answer) => answer !== '200')).toEqual([])
     expect(answers.length).toBeGreaterThan(50)
+    const journal = await machines['73'].done('journalctl -u drawbridge-edge -o cat')
+    expect(journal).toContain('yet. It will listen there once it has joined.')
   })
 
   test('the Secondary serves the host, and both services expose others on both edges', async () => {

@@ -102,6 +102,10 @@ export class Surroundings {
     return this.drawbridge('up', host, ...target, '--yes', '--url', API)
   }
 
+  takeDown(host: string) {
+    return this.drawbridge('down', host, '--yes', '--url', API)
+  }
+
   place(host: string): Place {
     return { address: EDGE, host, ca: readFileSync(this.#paths.ca, 'utf8') }
   }

@@ -43,6 +43,7 @@ export interface SeenOfImage {
   readonly users: unknown
   readonly expose: unknown
   readonly again: unknown
+  readonly postgres: unknown
 }
 
 export const imageWalkOf = (image: string): Promise<SeenOfImage> => inNamespaces('image-walk.ts', { image })

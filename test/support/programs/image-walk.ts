@@ -1,5 +1,5 @@
-// The life of a container from the image: started by crun with empty volumes, configured, and a first host is exposed. It must be
-// started with namespaces of its own (mount, network, pid), whose end removes every mount and process. It prints what it saw as one
+// The life of a container from the image: started by crun with empty volumes, configured, and a first host is exposed; then its store is
+// in PostgreSQL. It must be started with namespaces of its own (mount, network, pid), whose end removes every mount and process. It prints what it saw as one
 // line of JSON; the test judges it.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 import { checkout } from '../../../lab/checkout.ts'
 import { type Daemon, launchDaemon } from '../../../lab/daemon.ts'
+import { commandsOf } from '../network/page-commands.ts'
+import { ContainerPostgres } from '../package/container-postgres.ts'
 import { type Machine, Surroundings } from '../package/installation.ts'
 import { visit } from '../package/traffic.ts'
 import { until } from '../until.ts'
@@ -57,7 +59,47 @@ async function main(): Promise<void> {
   await around.ready()
   await until('the new container serves the host', async () => (await visit(around.place(HOST))) === 200)
   seen.again = await visit(around.place(HOST))
-  await stopped(second)
+  seen.postgres = await onPostgres(around, second)
+}
+
+/** The section of the page about PostgreSQL, command by command: on a connection of the machine itself, then with TLS. */
+async function onPostgres(around: Surroundings, running: Daemon) {
+  await around.takeDown(HOST)
+  const postgres = await ContainerPostgres.start(walk.folder)
+  let daemon = running
+  const carryOut = async (url: string) => {
+    for (const { line } of commandsOf(join(checkout(), 'docs/container.md'), 'PostgreSQL')) {
+      if (line === 'docker compose restart drawbridge') {
+        await stopped(daemon)
+        daemon = await started()
+        await around.ready()
+        continue
+      }
+      const [, script] = /^docker compose exec drawbridge sh -c '(.*)'$/.exec(line) ?? []
+      if (script === undefined) throw new Error(`docs/container.md has a command that is not known: ${line}`)
+      // A second time the configuration has the line already.
+      if (url.includes('sslmode') && script.startsWith('echo ')) continue
+      const { code, output } = run(['sh', '-c', script], `${url}\n`)
+      if (code !== 0) throw new Error(`${script}: ${output}`)
+    }
+  }
+  const looked = async (host: string) => ({
+    code: (await around.expose(host)).code,
+    answer: await visit(around.place(host)),
+    stored: postgres.ask('select string_agg(host, $$ $$ order by host) from exposures'),
+    tls: postgres.ask(
+      `select distinct ssl from pg_stat_ssl join pg_stat_activity using (pid) where usename = 'drawbridge'`,
+    ),
+    doctor: (await around.drawbridge('doctor')).code,
+  })
+  await carryOut(postgres.url)
+  const plain = await looked('plain.lab.test')
+  const certificate = postgres.requireTls()
+  writeFileSync(container.at('etc/drawbridge/postgres-ca.crt'), certificate, { mode: 0o644 })
+  await carryOut(`${postgres.url}?sslmode=verify-full&sslrootcert=/etc/drawbridge/postgres-ca.crt`)
+  const encrypted = await looked('encrypted.lab.test')
+  await stopped(daemon)
+  return { plain, encrypted, passwordShown: logText().includes(new URL(postgres.url).password) }
 }
 
 const container: Machine = {
@@ -65,15 +107,17 @@ const container: Machine = {
     const volume = VOLUMES.find((one) => `/${path}` === one || `/${path}`.startsWith(`${one}/`))
     return volume === undefined ? join(bundle, 'rootfs', path) : join(volumeOf(volume), `/${path}`.slice(volume.length))
   },
-  run: async (...command) => {
-    try {
-      const output = execFileSync('crun', [...CRUN, 'exec', NAME, ...command], { encoding: 'utf8', stdio: 'pipe' })
-      return { code: 0, output }
-    } catch (error) {
-      const { status, stdout, stderr } = error as { status: number; stdout: string; stderr: string }
-      return { code: status, output: `${stdout}${stderr}` }
-    }
-  },
+  run: async (...command) => run(command),
+}
+
+function run(command: readonly string[], input = ''): { code: number; output: string } {
+  try {
+    const output = execFileSync('crun', [...CRUN, 'exec', NAME, ...command], { encoding: 'utf8', stdio: 'pipe', input })
+    return { code: 0, output }
+  } catch (error) {
+    const { status, stdout, stderr } = error as { status: number; stdout: string; stderr: string }
+    return { code: status, output: `${stdout}${stderr}` }
+  }
 }
 
 /** crun does not run beside controllers of the first version. This mount namespace is the walk's own. */
