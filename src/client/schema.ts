@@ -1667,6 +1667,18 @@ export interface components {
                 uptime: number | null;
                 latencyMs: number | null;
             }[];
+            /** @description The last hour by minutes, oldest first, for one day; `latencyMs` is the longest of each. Absent where another instance checks. */
+            minutes?: {
+                /**
+                 * Format: date-time
+                 * @example 2026-01-31T12:00:00.000Z
+                 */
+                at: string;
+                checks: number;
+                uptime: number | null;
+                latencyMs: number | null;
+            }[];
+            lastGoodAt: string | null;
             /** @description The times in which the host was not well, newest first. */
             incidents: components["schemas"]["Incident"][];
         };
@@ -4005,6 +4017,14 @@ export interface operations {
                      *           "latencyMs": 4
                      *         }
                      *       ],
+                     *       "minutes": [
+                     *         {
+                     *           "at": "2026-01-31T12:00:00.000Z",
+                     *           "checks": 2,
+                     *           "uptime": 1,
+                     *           "latencyMs": 5
+                     *         }
+                     *       ],
                      *       "incidents": [
                      *         {
                      *           "began": "2026-01-31T12:00:00.000Z",
@@ -4013,7 +4033,8 @@ export interface operations {
                      *             "HTTP 502"
                      *           ]
                      *         }
-                     *       ]
+                     *       ],
+                     *       "lastGoodAt": "2026-01-31T12:00:00.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["HostHistory"];

@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { formatEndpoint } from '../model/address.ts'
 import type { Plan } from '../model/exposure.ts'
+import { Minutes } from '../model/history.ts'
 import { DebugLogWatch } from '../monitor/edge-watch/debug-log-watch.ts'
 import { UnreadWatch } from '../monitor/edge-watch/unread-watch.ts'
 import type { Monitor } from '../monitor/monitor.ts'
@@ -174,7 +175,8 @@ function composeWatching(config: Config, watched: Watched) {
     onSecondary: async (host) => secondary && seenOn(secondary.server, secondary, host).catch(() => undefined),
   })
   const metrics = composeMetrics(config, { ...watched, standings, availability, preparation })
-  const monitor = composeMonitor(config, { ...watched, ...parts, metrics, availability, store })
+  const minutes = new Minutes()
+  const monitor = composeMonitor(config, { ...watched, ...parts, metrics, minutes, availability, store })
   metrics.addQueue('checks', () => monitor.waiting)
   return {
     availability,
@@ -183,6 +185,7 @@ function composeWatching(config: Config, watched: Watched) {
     drift,
     diagnoser: composeDiagnoser(config, watched.settings, { ...watched, drift }),
     metrics,
+    minutes,
     monitor,
   }
 }

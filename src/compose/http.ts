@@ -9,6 +9,7 @@ import { readTlsFiles } from '../http/certificate-reload.ts'
 import type { DriftReader } from '../http/routes/plans.ts'
 import { createServer } from '../http/server.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import type { Minutes } from '../model/history.ts'
 import type { Board } from '../monitor/board.ts'
 import type { DebugLogWatch } from '../monitor/edge-watch/debug-log-watch.ts'
 import type { Monitor } from '../monitor/monitor.ts'
@@ -45,6 +46,7 @@ interface HttpParts {
   readonly board: Board
   readonly standings: EdgeStandings
   readonly monitor: Monitor
+  readonly minutes: Minutes
   readonly diagnoser: Diagnoser
   readonly drift: DriftReader
   readonly metrics: Metrics
@@ -89,6 +91,7 @@ export function composeHttp(config: Config, parts: HttpParts): Promise<App> {
     webhooks: parts.webhookReport,
     board,
     history: store,
+    minutes: parts.minutes,
     standings: parts.standings,
     upToDate: (host) => monitor.upToDate(host),
     hostsUnconfirmedMs: () => monitor.unconfirmedMs,

@@ -4,6 +4,7 @@ import { edgeVisitor } from '../edge/visit/visitor.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { fileFact } from '../model/evidence.ts'
 import type { Plan } from '../model/exposure.ts'
+import type { Minutes } from '../model/history.ts'
 import type { FullCheck } from '../model/host-status.ts'
 import { recordsOf } from '../model/receipt.ts'
 import type { Board } from '../monitor/board.ts'
@@ -28,6 +29,7 @@ interface MonitorSources extends RunParts {
   readonly edges: EdgeAccesses
   readonly clients: ZoneClients
   readonly metrics: Metrics
+  readonly minutes: Minutes
   readonly availability: EdgeAvailability
   readonly instance: string
   readonly log: Log
@@ -60,7 +62,10 @@ export function composeMonitor(config: Config, parts: MonitorSources): Monitor {
     },
     configuredMutes: derived(() => config.alerts, configuredMutes),
     mayCheck: () => parts.availability.hasPrimary(),
-    onCheck: (status) => parts.metrics.check(status),
+    onCheck: (status) => {
+      parts.metrics.check(status)
+      if (status.lastCheck) parts.minutes.add(status.host, status.lastCheck)
+    },
     everyMs: monitor.everySeconds * 1000,
     atOnce: monitor.atOnce,
     leaseMs: instances.takeOverSeconds * 1000,

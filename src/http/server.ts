@@ -5,6 +5,7 @@ import type { Admission } from '../authorize/admission.ts'
 import type { Caller, CallerRules } from '../authorize/caller.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { Problem } from '../model/errors.ts'
+import type { Minutes } from '../model/history.ts'
 import type { EdgeStanding } from '../model/host-status.ts'
 import type { Board } from '../monitor/board.ts'
 import type { EventFeed } from '../notify/event-feed.ts'
@@ -57,6 +58,8 @@ export interface ServerParts {
   /** The hosts as the monitor knows them. */
   readonly board: Board
   readonly history: HistoryReader
+  /** The last hour of each host by minutes. */
+  readonly minutes: Pick<Minutes, 'of'>
   /** How far the edges of this instance are from the store. */
   readonly standings: { readonly all: readonly EdgeStanding[]; readonly revision: number }
   /** Resolves when the board shows all earlier commits of `host`, or of all hosts. */

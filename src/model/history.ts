@@ -9,6 +9,8 @@ export interface History {
   readonly counts: string
   /** Milliseconds, oldest first. */
   readonly latencies: string
+  /** When a check last succeeded. Null: not known. */
+  readonly lastGood: number | null
 }
 
 const HALF_HOUR_MS = 1_800_000
@@ -25,7 +27,12 @@ function numbersIn(text: string): number[] {
   return numbers
 }
 
-export const NO_HISTORY: History = { newest: 0, counts: textOf(new Array(2 * HALF_HOURS).fill(0)), latencies: '' }
+export const NO_HISTORY: History = {
+  newest: 0,
+  counts: textOf(new Array(2 * HALF_HOURS).fill(0)),
+  latencies: '',
+  lastGood: null,
+}
 
 interface CountedCheck {
   readonly at: number
@@ -47,6 +54,7 @@ export function addCheck(history: History, { at, ok, latencyMs }: CountedCheck):
       latencyMs === null
         ? history.latencies
         : textOf([...numbersIn(history.latencies), latencyMs].slice(-MOST_LATENCIES)),
+    lastGood: ok ? at : history.lastGood,
   }
 }
 
@@ -78,12 +86,19 @@ export function uptimeOf(history: History, at: number): number | null {
 }
 
 /** The text that the store keeps. */
-export const historyText = ({ newest, counts, latencies }: History): string =>
-  JSON.stringify({ newest, counts: numbersIn(counts), latencies: numbersIn(latencies) })
+export const historyText = ({ newest, counts, latencies, lastGood }: History): string =>
+  JSON.stringify({ newest, counts: numbersIn(counts), latencies: numbersIn(latencies), lastGood })
+
+interface StoredHistory {
+  readonly newest: number
+  readonly counts: number[]
+  readonly latencies: number[]
+  readonly lastGood?: number | null
+}
 
 export function parseHistory(text: string): History {
-  const { newest, counts, latencies } = JSON.parse(text) as { newest: number; counts: number[]; latencies: number[] }
-  return { newest, counts: textOf(counts), latencies: textOf(latencies) }
+  const { newest, counts, latencies, lastGood } = JSON.parse(text) as StoredHistory
+  return { newest, counts: textOf(counts), latencies: textOf(latencies), lastGood: lastGood ?? null }
 }
 
 const lastHalfHour = ({ newest }: History, at: number): number => Math.max(halfHourOf(at), newest)
@@ -155,6 +170,68 @@ export class CheckCounts {
   take(): readonly HistorySlot[] {
     const slots = [...this.#slots.values()]
     this.#slots = new Map()
+    return slots
+  }
+}
+
+const MINUTE_MS = 60_000
+const MINUTES = 60
+const FIELDS = 4
+const [MINUTE, CHECKS, SUCCEEDED, LATENCIES] = [0, 1, 2, 3]
+
+/** The checks of a host in one minute. */
+export interface MinuteSlot {
+  readonly at: number
+  readonly checks: number
+  readonly succeeded: number
+  readonly latencyMs: number | null
+}
+
+/**
+ * The checks of each host in the last hour by minutes, in the memory of the instance that checks: a ring of 60 minutes in half
+ * a kilobyte. After a start, or where another instance checks, there are none.
+ */
+export class Minutes {
+  readonly #rings = new Map<string, Uint16Array>()
+  #sweptAt = 0
+
+  add(host: string, { at, ok, latencyMs }: CountedCheck): void {
+    this.#forgetOld(at)
+    const minute = Math.floor(at / MINUTE_MS)
+    let ring = this.#rings.get(host)
+    if (!ring) {
+      ring = new Uint16Array(MINUTES * FIELDS)
+      this.#rings.set(host, ring)
+    }
+    const place = (minute % MINUTES) * FIELDS
+    const of = (field: number) => ring[place + field] ?? 0
+    // The low half of the number tells minutes of other hours from this one.
+    if (of(MINUTE) !== (minute & LARGEST)) ring.fill(0, place, place + FIELDS)
+    ring[place + MINUTE] = minute & LARGEST
+    ring[place + CHECKS] = of(CHECKS) + 1
+    ring[place + SUCCEEDED] = of(SUCCEEDED) + (ok ? 1 : 0)
+    if (latencyMs !== null) ring[place + LATENCIES] = Math.min(LARGEST, Math.max(of(LATENCIES), latencyMs + 1))
+  }
+
+  /** Hosts that were not checked for an hour are gone. */
+  #forgetOld(at: number): void {
+    if (at - this.#sweptAt < MINUTES * MINUTE_MS) return
+    this.#sweptAt = at
+    for (const host of this.#rings.keys()) if (this.of(host, at).length === 0) this.#rings.delete(host)
+  }
+
+  /** The minutes with checks, oldest first. `latencyMs` is the longest of the minute. */
+  of(host: string, now: number): readonly MinuteSlot[] {
+    const ring = this.#rings.get(host)
+    if (!ring) return []
+    const last = Math.floor(now / MINUTE_MS)
+    const slots: MinuteSlot[] = []
+    for (let minute = last - MINUTES + 1; minute <= last; minute += 1) {
+      const place = (minute % MINUTES) * FIELDS
+      const [number = 0, checks = 0, succeeded = 0, latency = 0] = ring.subarray(place, place + FIELDS)
+      if (checks === 0 || number !== (minute & LARGEST)) continue
+      slots.push({ at: minute * MINUTE_MS, checks, succeeded, latencyMs: latency === 0 ? null : latency - 1 })
+    }
     return slots
   }
 }

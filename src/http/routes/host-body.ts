@@ -110,7 +110,7 @@ const checkBody = ({ at, ok, httpStatus, latencyMs, reason }: NonNullable<HostSt
   reason,
 })
 
-const timeText = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())
+export const timeText = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())
 
 /** Whether callers on a network may see a host. */
 export type Visibility = (network: Caller['network']) => (host: Pick<HostStatus, 'host' | 'managed'>) => boolean

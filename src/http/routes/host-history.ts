@@ -1,4 +1,4 @@
-import { type HistorySlot, slotAt, slotStart, UNIT_MS } from '../../model/history.ts'
+import { type HistorySlot, type MinuteSlot, type Minutes, slotAt, slotStart, UNIT_MS } from '../../model/history.ts'
 import type { Board } from '../../monitor/board.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import type { EventStore } from '../../store/ports/events.ts'
@@ -7,13 +7,15 @@ import { INCIDENT_EVENTS, type Incident, incidentsOf } from '../../usecases/inci
 import type { App } from '../app.ts'
 import { problems } from '../schemas/problem-schemas.ts'
 import { HistoryBody, HistoryQuery, type HistorySlotBody } from '../schemas/status-schemas.ts'
-import { canonicalHost, findHost, type Visibility } from './host-body.ts'
+import { canonicalHost, findHost, timeText, type Visibility } from './host-body.ts'
 
 export type HistoryReader = Pick<HostStore, 'readHistory'> & Pick<EventStore, 'readHostEvents'>
 
 interface HistoryParts {
   readonly board: Board
   readonly history: HistoryReader
+  /** The last hour of a host by minutes. */
+  readonly minutes: Pick<Minutes, 'of'>
   readonly clock: Clock
 }
 
@@ -24,7 +26,11 @@ const BY_HOURS = 7
 const MOST_EVENTS = 500
 
 /** Uptime, latency and incidents of a host over days. */
-export function hostHistoryRoutes(app: App, { board, history, clock }: HistoryParts, visibleTo: Visibility): void {
+export function hostHistoryRoutes(
+  app: App,
+  { board, history, minutes, clock }: HistoryParts,
+  visibleTo: Visibility,
+): void {
   app.get(
     '/api/hosts/history',
     {
@@ -44,6 +50,7 @@ export function hostHistoryRoutes(app: App, { board, history, clock }: HistoryPa
       const from = slotAt(unit, clock.now() - days * DAY_MS + UNIT_MS[unit])
       const slots = await history.readHistory(host, from)
       const events = await history.readHostEvents(host, INCIDENT_EVENTS, MOST_EVENTS)
+      const lastHour = days === 1 ? minutes.of(host, clock.now()) : []
       const sum = (member: 'checks' | 'succeeded') => slots.reduce((total, slot) => total + slot[member], 0)
       return {
         host,
@@ -52,6 +59,8 @@ export function hostHistoryRoutes(app: App, { board, history, clock }: HistoryPa
         from: new Date(slotStart(from)).toISOString(),
         uptime: share(sum('succeeded'), sum('checks')),
         slots: slots.map(slotBody),
+        ...(lastHour.length > 0 && { minutes: lastHour.map(minuteBody) }),
+        lastGoodAt: timeText(status.history.lastGood),
         incidents: incidentsOf(events, status)
           .filter(({ ended }) => ended === null || ended >= slotStart(from))
           .map(incidentBody),
@@ -68,6 +77,13 @@ const slotBody = ({ slot, checks, succeeded, answers, latencyTotal }: HistorySlo
   checks,
   uptime: share(succeeded, checks),
   latencyMs: answers === 0 ? null : Math.round(latencyTotal / answers),
+})
+
+const minuteBody = ({ at, checks, succeeded, latencyMs }: MinuteSlot): HistorySlotBody => ({
+  at: new Date(at).toISOString(),
+  checks,
+  uptime: share(succeeded, checks),
+  latencyMs,
 })
 
 const incidentBody = ({ began, ended, badges }: Incident) => ({

@@ -6,6 +6,7 @@ import { listHosts, type Place } from '../../monitor/listing.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import type { Muting } from '../../usecases/muting.ts'
 import type { App } from '../app.ts'
+import { compressed } from '../guard/compressed.ts'
 import { problems } from '../schemas/problem-schemas.ts'
 import { pageLimit } from '../schemas/schema-parts.ts'
 import {
@@ -77,6 +78,7 @@ export function hostRoutes(app: App, parts: HostParts, visibleTo: Visibility): v
   app.get(
     '/api/hosts',
     {
+      onSend: compressed,
       schema: {
         operationId: 'listHosts',
         tags: ['status'],

@@ -68,7 +68,10 @@ export function problemPage(folder: string) {
 function smallPage({ status, title, detail, retryAfter }: ProblemBody): string {
   const [heading, sentence] = [title, detail].map(asHtml)
   const again = retryAfter === undefined ? '' : `<meta http-equiv="refresh" content="${Number(retryAfter)}">`
-  const soon = retryAfter === undefined ? '' : `<p>This page is loaded again in ${Number(retryAfter)} seconds.</p>`
+  const soon =
+    retryAfter === undefined
+      ? '<p><a href="">Try again</a></p>'
+      : `<p>This page is loaded again in ${Number(retryAfter)} seconds. <a href="">Try again now</a></p>`
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">${again}
 <title>${heading} – Drawbridge</title></head>

@@ -251,7 +251,9 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<number, unknown>>>
   getHostHistory: {
     200: {
       ...{ host, days: 1, unit: 'hour', from: at, uptime: 1, slots: [{ at, checks: 360, uptime: 1, latencyMs: 4 }] },
+      minutes: [{ at, checks: 2, uptime: 1, latencyMs: 5 }],
       incidents: [{ began: at, ended: null, badges: ['HTTP 502'] }],
+      lastGoodAt: at,
     },
   },
   getMetrics: { 200: 'drawbridge_host_badge{host="hello.lab.test",badge="RUNNING",managed="true"} 1\n' },

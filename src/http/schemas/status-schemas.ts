@@ -166,6 +166,13 @@ export const HistoryBody = Type.Object(
     from: Time,
     uptime: nullable(Type.Number({ minimum: 0, maximum: 1, description: 'The share of successful checks.' })),
     slots: Type.Array(HistorySlotBody, { description: 'Oldest first. An hour or day without a check is left out.' }),
+    minutes: Type.Optional(
+      Type.Array(HistorySlotBody, {
+        description:
+          'The last hour by minutes, oldest first, for one day; `latencyMs` is the longest of each. Absent where another instance checks.',
+      }),
+    ),
+    lastGoodAt: nullable(Time),
     incidents: Type.Array(IncidentBody, { description: 'The times in which the host was not well, newest first.' }),
   },
   { ...closed, title: 'HostHistory', description: 'Uptime and latency by hours or days, and incidents.' },
