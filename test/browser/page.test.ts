@@ -15,6 +15,7 @@ import { accepting, repairs } from './repair/repairs.ts'
 import { screens } from './screens/screens.ts'
 import { oneSite, test } from './site/page-test.ts'
 import { access } from './status/access.ts'
+import { acts } from './status/acts.ts'
 import { connection } from './status/connection.ts'
 import { crowd } from './status/crowd.ts'
 import { liveDiagnosis } from './status/live-diagnosis.ts'
@@ -32,6 +33,7 @@ describe.concurrent('the page', () => {
   outside()
   connection()
   liveDiagnosis()
+  acts()
   if (!process.env.CAMPAIGN) return
   demonstration()
   screens()

@@ -16,7 +16,7 @@ import { activityAddress, activityOf, KINDS, matchingActivity, OUTCOMES } from '
 const TITLE = 'Activity'
 
 /** Who did what and what happened: the newest lines of the audit and the newest events, live. */
-export function ActivityPage({ policy }: { readonly policy: Policy }) {
+export default function ActivityPage({ policy }: { readonly policy: Policy }) {
   const isInside = policy.caller.network === 'internal'
   const { data, error, isPending, refetch } = useAudit(isInside)
   const events = useEvents(isInside)

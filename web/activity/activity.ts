@@ -1,12 +1,14 @@
 import type { AuditLine } from '../api/audit.ts'
 import type { HostEvent } from '../api/events.ts'
-import { inFull, withDates } from '../parts/time.ts'
+import { inFull } from '../parts/time.ts'
+import { ofAudit, ofEvent, type Sentence } from './sentences.ts'
 
 /** One line of the activity: an action in the audit, or an event. */
-export interface ActivityLine {
+export interface ActivityLine extends Sentence {
   readonly key: string
   readonly kind: 'action' | 'event'
   readonly at: string
+  /** As the API names it. */
   readonly title: string
   readonly host: string | undefined
   readonly planId: string | undefined
@@ -16,6 +18,15 @@ export interface ActivityLine {
   readonly outcome: AuditLine['outcome'] | undefined
 }
 
+/** Lines of one second about one host, or that say the same of several hosts. The heaviest one stands for all. */
+export interface Burst {
+  readonly head: ActivityLine
+  /** All of them, newest first. */
+  readonly lines: readonly ActivityLine[]
+  /** The number of hosts of which the same is said. */
+  readonly hosts: number
+}
+
 /** The lines about a host. A host without a plan has none of the lines that name no plan. */
 export const auditAbout = (
   lines: readonly AuditLine[],
@@ -23,24 +34,30 @@ export const auditAbout = (
 ): readonly AuditLine[] =>
   lines.filter((line) => line.host === host || (planId !== undefined && line.planId === planId))
 
-/** Both kinds together, newest first. */
+/** Both kinds together, newest first. A line that names only a plan gets the host of the plan. */
 export function activityOf(lines: readonly AuditLine[], events: readonly HostEvent[]): readonly ActivityLine[] {
-  return [...lines.map(ofAudit), ...events.map(ofEvent)].sort((a, b) => b.at.localeCompare(a.at))
+  const all = [...lines.map(lineOfAudit), ...events.map(lineOfEvent)]
+  const hosts = new Map(all.flatMap(({ planId, host }) => (planId && host ? [[planId, host] as const] : [])))
+  return all
+    .map((line) => (line.host || !line.planId ? line : { ...line, host: hosts.get(line.planId) }))
+    .sort((a, b) => b.at.localeCompare(a.at))
 }
 
-const ofAudit = ({ seq, at, action, host, planId, actor, code, outcome }: AuditLine): ActivityLine => ({
-  key: `a${seq}`,
+const lineOfAudit = (line: AuditLine): ActivityLine => ({
+  ...ofAudit(line),
+  key: `a${line.seq}`,
   kind: 'action',
-  at,
-  title: action,
-  host,
-  planId,
-  actor,
-  detail: code ?? '',
-  outcome,
+  at: line.at,
+  title: line.action,
+  host: line.host,
+  planId: line.planId,
+  actor: line.actor,
+  detail: line.code ?? '',
+  outcome: line.outcome,
 })
 
-const ofEvent = ({ seq, type, timestamp, data: { host, planId, facts } }: HostEvent): ActivityLine => ({
+const lineOfEvent = ({ seq, type, timestamp, data: { host, planId, facts } }: HostEvent): ActivityLine => ({
+  ...ofEvent(type, facts),
   key: `e${seq}`,
   kind: 'event',
   at: timestamp,
@@ -48,28 +65,39 @@ const ofEvent = ({ seq, type, timestamp, data: { host, planId, facts } }: HostEv
   host,
   planId,
   actor: typeof facts.actor === 'string' ? facts.actor : undefined,
-  detail: detailOf(type, facts),
+  detail: type === 'host.badge' ? `${facts.before} → ${facts.badge}` : typeof facts.code === 'string' ? facts.code : '',
   outcome: undefined,
 })
 
-type Facts = HostEvent['data']['facts']
+const SECOND_MS = 1_000
 
-/** What the facts of an event say, in a few words. */
-function detailOf(type: HostEvent['type'], facts: Facts): string {
-  const said = (name: string): string => (typeof facts[name] === 'string' ? facts[name] : '')
-  switch (type) {
-    case 'host.badge':
-      return `${said('before')} → ${said('badge')}`
-    case 'host.alert':
-    case 'host.alert_ended':
-      return said('badge')
-    case 'host.muted':
-      return [said('until') && `until ${inFull(said('until'))}`, said('note')].filter(Boolean).join(', ')
-    default:
-      if (type.startsWith('certificate.') && said('notAfter')) return `valid until ${inFull(said('notAfter'))}`
-      return withDates(said('reason') || said('code'))
+/** `lines`: newest first. */
+export function burstsOf(lines: readonly ActivityLine[]): readonly Burst[] {
+  const bursts: ActivityLine[][] = []
+  for (const line of lines) {
+    const last = bursts.at(-1)
+    const before = last?.at(-1)
+    const isSame = before && last && (before.host === line.host || saysTheSame(before, line, last))
+    if (isSame && line.host && Date.parse(before.at) - Date.parse(line.at) <= SECOND_MS) last.push(line)
+    else bursts.push([line])
   }
+  return bursts.map((burst) => {
+    const head = burst.reduce((heaviest, line) => (line.weight > heaviest.weight ? line : heaviest))
+    return { head, lines: burst, hosts: new Set(burst.map(({ host }) => host)).size }
+  })
 }
+
+/** Several hosts that turn at once are one burst, unless it began as the story of one host. */
+const saysTheSame = (a: ActivityLine, b: ActivityLine, burst: readonly ActivityLine[]): boolean =>
+  a.kind === 'event' &&
+  a.title === b.title &&
+  a.before === b.before &&
+  a.after === b.after &&
+  burst.every(({ title, after }) => title === a.title && after === a.after)
+
+/** What the API says of a line, for a machine or a log. */
+export const rawOf = ({ title, detail, actor, planId, at }: ActivityLine): string =>
+  [title, detail, actor && `by ${actor}`, planId, inFull(at)].filter(Boolean).join(' · ')
 
 export interface ActivityFilter {
   readonly kind: string
@@ -106,9 +134,12 @@ export const activityAddress = {
 export function matchingActivity(lines: readonly ActivityLine[], filter: ActivityFilter): readonly ActivityLine[] {
   const wanted = filter.search.trim().toLowerCase()
   return lines.filter(
-    ({ kind, outcome, title, host, actor, planId, detail }) =>
+    ({ kind, outcome, title, before, host, after, actor, planId, detail }) =>
       (filter.kind === '' || kind === filter.kind) &&
       (filter.outcome === '' || outcome === filter.outcome) &&
-      (wanted === '' || [title, host, actor, planId, detail].some((text) => text?.toLowerCase().includes(wanted))),
+      (wanted === '' ||
+        [title, `${before}${host ?? ''}${after}`, actor, planId, detail].some((text) =>
+          text?.toLowerCase().includes(wanted),
+        )),
   )
 }

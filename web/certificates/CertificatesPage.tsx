@@ -13,10 +13,10 @@ import { daysLeft, isForOthers } from '../status/attention.ts'
 import styles from './CertificatesPage.module.css'
 
 /** The certificate that each host serves, the one that ends first on top. */
-export function CertificatesPage({ policy }: { readonly policy: Policy }) {
+export default function CertificatesPage({ policy }: { readonly policy: Policy }) {
   const hosts = useHosts()
   const now = useNow(60_000)
-  const [open, setOpen] = useState<string | undefined>()
+  const [open, setOpen] = useState(() => new URLSearchParams(location.search).get('renew') ?? undefined)
   const rows = (hosts.data?.rows ?? [])
     .flatMap((row) => (row.certificate ? [{ ...row, certificate: row.certificate }] : []))
     .sort((a, b) => a.certificate.notAfter.localeCompare(b.certificate.notAfter))
@@ -38,7 +38,7 @@ export function CertificatesPage({ policy }: { readonly policy: Policy }) {
               <span className={styles.host}>
                 <Link to={`/hosts/${host}/details`}>{host}</Link>
               </span>
-              <span className={styles.until}>until {inFull(certificate.notAfter)}</span>
+              <span className={styles.until}>Valid until {inFull(certificate.notAfter)}</span>
               <span className={styles.issuer}>
                 {certificate.issuer === undefined
                   ? 'Issuer not seen yet'

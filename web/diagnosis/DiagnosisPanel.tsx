@@ -1,9 +1,10 @@
-import { useEffect, useId, useRef } from 'react'
+import { useEffect, useId, useRef, useState } from 'react'
 import { type Diagnosis, useDiagnosis } from '../api/diagnosis.ts'
 import { useHosts } from '../api/hosts.ts'
 import { usePlan } from '../api/plans.ts'
 import { usePolicy } from '../api/policy.ts'
 import { HostActs } from '../host/HostActs.tsx'
+import { Standing } from '../host/Standing.tsx'
 import { Badge } from '../parts/Badge.tsx'
 import { Button } from '../parts/Button.tsx'
 import { CopyButton } from '../parts/CopyButton.tsx'
@@ -25,10 +26,11 @@ interface DiagnosisPanelProps {
   readonly onClose: () => void
 }
 
-export function DiagnosisPanel({ host, onClose }: DiagnosisPanelProps) {
+export default function DiagnosisPanel({ host, onClose }: DiagnosisPanelProps) {
   const look = useDiagnosis(host)
   const { data: policy } = usePolicy()
   const row = useHosts().data?.rows.find((one) => one.host === host)
+  const [isExtending, setExtending] = useState(false)
   const titleId = useId()
   const title = useRef<HTMLHeadingElement>(null)
   useEffect(() => title.current?.focus(), [])
@@ -48,6 +50,7 @@ export function DiagnosisPanel({ host, onClose }: DiagnosisPanelProps) {
         </div>
         <Button look="quiet" icon="cross" onClick={onClose} aria-label="Close the diagnosis" title="Close (Esc)" />
       </header>
+      {row && <Standing row={row} />}
       {look.isPending && <Skeleton lines={9} what={`the diagnosis of ${host}`} />}
       {look.error && !look.isFetching && <Trouble fault={look.error} again={() => void look.refetch()} />}
       {diagnosis && (
@@ -59,6 +62,8 @@ export function DiagnosisPanel({ host, onClose }: DiagnosisPanelProps) {
               row={row}
               policy={policy}
               isRepairOffered={allowedActs(diagnosis.cause.acts, policy).includes('repair')}
+              isExtending={isExtending}
+              setExtending={setExtending}
             />
           )}
           <Chain chain={diagnosis.chain} badge={diagnosis.badge} certificate={row?.certificate?.level} />

@@ -49,7 +49,7 @@ function Watched({ row: { uptime24h, certificate, expiresAt } }: { readonly row:
       )}
       {certificate && (
         <div className={styles.fact}>
-          <dt>Certificate until</dt>
+          <dt>Certificate valid until</dt>
           <dd>
             {inFull(certificate.notAfter)}
             {certificate.level !== 'ok' && <strong> ({certificate.level})</strong>}

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import type { Policy } from '../api/policy.ts'
+import { Keys } from '../palette/Keys.tsx'
 import { Panel } from '../parts/Panel.tsx'
 import { span } from '../parts/time.ts'
 import { portRanges } from '../plan/draft.ts'
@@ -8,7 +9,7 @@ import { Page } from '../shell/Page.tsx'
 import { FlowPicture } from './FlowPicture.tsx'
 import styles from './HelpPage.module.css'
 
-export function HelpPage({ policy }: { readonly policy: Policy }) {
+export default function HelpPage({ policy }: { readonly policy: Policy }) {
   return (
     <Page
       title="How it works, and what is allowed here"
@@ -32,12 +33,7 @@ export function HelpPage({ policy }: { readonly policy: Policy }) {
             )}
           </Panel>
           <Panel title="Keys">
-            <dl className={styles.keys}>
-              <Key name="/">Search hosts</Key>
-              <Key name="↑ ↓">Move through the list, once a badge has the focus</Key>
-              <Key name="Enter">Diagnose the host</Key>
-              <Key name="Esc">Close the diagnosis, or empty the search</Key>
-            </dl>
+            <Keys />
           </Panel>
           <Panel title="More">
             <ul className={styles.links}>
@@ -48,7 +44,7 @@ export function HelpPage({ policy }: { readonly policy: Policy }) {
                 <a href="/api/openapi.json">OpenAPI document</a>
               </li>
               <li>
-                <Link to="/plan">Plan an exposure</Link>
+                <Link to="/plan">Expose a service</Link>
               </li>
             </ul>
             <p className={styles.version}>Drawbridge {policy.version}</p>
@@ -106,17 +102,6 @@ function Rule({ name, children }: { readonly name: string; readonly children: Re
   return (
     <div>
       <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  )
-}
-
-function Key({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <div>
-      <dt>
-        <kbd>{name}</kbd>
-      </dt>
       <dd>{children}</dd>
     </div>
   )

@@ -34,7 +34,7 @@ export function ExtendDialog({ hosts, owners, onCancel, onExtend }: ExtendDialog
           ))}
         </ul>
       )}
-      <Field label="Expires" hint="An exposure is never shortened by this.">
+      <Field label="Removes itself" hint="An exposure is never shortened by this.">
         {(props) => (
           <select
             {...props}

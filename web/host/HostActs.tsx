@@ -1,5 +1,4 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { client } from '../api/client.ts'
 import type { HostRow } from '../api/hosts.ts'
 import { usePlan } from '../api/plans.ts'
@@ -10,7 +9,7 @@ import { Trouble } from '../parts/Trouble.tsx'
 import { inFull, useNow } from '../parts/time.ts'
 import { Repairs } from '../repair/Repairs.tsx'
 import { Resolving } from '../run/Resolving.tsx'
-import { attentionOf } from '../status/attention.ts'
+import { needsOf, secondaryWords } from '../status/attention.ts'
 import { ExtendDialog } from './ExtendDialog.tsx'
 import styles from './HostActs.module.css'
 
@@ -19,31 +18,38 @@ interface HostActsProps {
   readonly policy: Policy
   /** Whether the diagnosis offers acts already. They are not offered twice. */
   readonly isRepairOffered: boolean
+  readonly isExtending: boolean
+  readonly setExtending: (isExtending: boolean) => void
 }
 
 /** What needs attention beside the badge, each with the act that mends it. Only for callers inside. */
-export function HostActs({ row, policy, isRepairOffered }: HostActsProps) {
+export function HostActs({ row, policy, isRepairOffered, isExtending, setExtending }: HostActsProps) {
   const now = useNow(10_000)
   const { planId } = row
   if (planId === undefined || policy.caller.network !== 'internal') return null
-  const found = attentionOf(row, now)
-  const has = (kind: string) => found.find((one) => one.kind === kind)
-  const secondary = has('secondary')
+  const { blocked, secondary, expiresAt } = row
   return (
     <div className={styles.acts}>
-      {has('blocked') && (
+      {blocked && (
         <Notice tone="bad" title={`${row.host} is blocked`}>
           <Resolving planId={planId} />
         </Notice>
       )}
-      {secondary && (
-        <Notice tone="warning" title={secondary.words}>
+      {(secondary === 'missing' || secondary === 'differs') && (
+        <Notice tone="warning" title={secondaryWords(secondary)}>
           <p>The Primary serves the host. Drawbridge updates the Secondary automatically; Repair does it now.</p>
           {!isRepairOffered && <RepairSecondary planId={planId} policy={policy} />}
         </Notice>
       )}
-      {row.expiresAt && (
-        <Expiry row={row} planId={planId} expiresAt={row.expiresAt} isSoon={has('expires') !== undefined} />
+      {expiresAt && (
+        <Expiry
+          row={row}
+          planId={planId}
+          expiresAt={expiresAt}
+          isSoon={needsOf(row, now).includes('ends')}
+          isAsked={isExtending}
+          setAsked={setExtending}
+        />
       )}
     </div>
   )
@@ -59,21 +65,22 @@ interface ExpiryProps {
   readonly planId: string
   readonly expiresAt: string
   readonly isSoon: boolean
+  readonly isAsked: boolean
+  readonly setAsked: (isAsked: boolean) => void
 }
 
-function Expiry({ row: { host, owner }, planId, expiresAt, isSoon }: ExpiryProps) {
+function Expiry({ row: { host, owner }, planId, expiresAt, isSoon, isAsked, setAsked }: ExpiryProps) {
   const queries = useQueryClient()
-  const [isAsked, setIsAsked] = useState(false)
   const extending = useMutation({
     mutationFn: (seconds: number) => client.extendPlan(planId, seconds),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['plan', planId] }),
   })
   return (
-    <Notice tone={isSoon ? 'warning' : 'calm'} title={`Expires ${inFull(expiresAt)}`}>
-      <p>The exposure removes itself then. The backend is not touched.</p>
+    <Notice tone={isSoon ? 'warning' : 'calm'} title={`Removes itself ${inFull(expiresAt)}`}>
+      <p>The name, the proxy entry and the certificate go then. The backend is not touched.</p>
       {extending.error && <Trouble fault={extending.error} />}
       <p>
-        <Button busy={extending.isPending} onClick={() => setIsAsked(true)}>
+        <Button busy={extending.isPending} onClick={() => setAsked(true)}>
           Extend…
         </Button>
       </p>
@@ -81,9 +88,9 @@ function Expiry({ row: { host, owner }, planId, expiresAt, isSoon }: ExpiryProps
         <ExtendDialog
           hosts={[host]}
           owners={[owner]}
-          onCancel={() => setIsAsked(false)}
+          onCancel={() => setAsked(false)}
           onExtend={(seconds) => {
-            setIsAsked(false)
+            setAsked(false)
             extending.mutate(seconds)
           }}
         />

@@ -1,42 +1,42 @@
-import { useRef, useState } from 'react'
+import { useRef } from 'react'
 import { ActivityLines } from '../activity/ActivityLines.tsx'
 import { activityOf, auditAbout } from '../activity/activity.ts'
 import { useAudit } from '../api/audit.ts'
 import { useEvents } from '../api/events.ts'
-import { type Days, useHostHistory } from '../api/history.ts'
 import { type HostRow, useHosts } from '../api/hosts.ts'
 import { isUnderWay, type Plan, usePlan } from '../api/plans.ts'
 import type { Policy } from '../api/policy.ts'
-import { Badge } from '../parts/Badge.tsx'
 import { Button } from '../parts/Button.tsx'
 import { Notice } from '../parts/Notice.tsx'
 import { Panel } from '../parts/Panel.tsx'
 import { Skeleton } from '../parts/Skeleton.tsx'
-import { Trouble } from '../parts/Trouble.tsx'
-import { inFull, span, useNow } from '../parts/time.ts'
-import { OwnerFacts } from '../plan/OwnerFacts.tsx'
+import { inFull } from '../parts/time.ts'
 import { Timeline } from '../plans/Timeline.tsx'
+import { useAsked } from '../shell/asked.ts'
 import { Link } from '../shell/Link.tsx'
-import { go } from '../shell/location.ts'
+import { LinkButton } from '../shell/LinkButton.tsx'
 import { Page } from '../shell/Page.tsx'
-import { daysLeft, issuedBy } from '../status/attention.ts'
 import { Adopting } from './Adopting.tsx'
-import { Chart } from './Chart.tsx'
+import { HistoryPanel } from './HistoryPanel.tsx'
 import { HostActs } from './HostActs.tsx'
+import { HostFacts } from './HostFacts.tsx'
 import styles from './HostPage.module.css'
-import { Incidents } from './Incidents.tsx'
 import { Maintenance, useMaintenance } from './Maintenance.tsx'
-import { Mute } from './Mute.tsx'
+import MuteDialog from './MuteDialog.tsx'
+import { Standing } from './Standing.tsx'
+import { TroubleNow } from './TroubleNow.tsx'
 
-const RANGES: readonly (readonly [Days, string])[] = [
-  ['1', '24 hours'],
-  ['7', '7 days'],
-  ['30', '30 days'],
-  ['90', '90 days'],
-]
+/** The acts that ask on this page. */
+const ACTS = ['extend', 'maintenance', 'mute'] as const
+type Act = (typeof ACTS)[number]
 
-/** Everything that is known of one host, over time. */
-export function HostPage({ host, policy }: { readonly host: string; readonly policy: Policy }) {
+interface HostPageProps {
+  readonly host: string
+  readonly policy: Policy
+}
+
+/** Everything that is known of one host, over time, and what can be done with it. */
+export default function HostPage({ host, policy }: HostPageProps) {
   const hosts = useHosts()
   const maintenance = useMaintenance()
   const row = useRow(hosts.data?.rows, host, maintenance.begun)
@@ -44,93 +44,55 @@ export function HostPage({ host, policy }: { readonly host: string; readonly pol
   const isInside = policy.caller.network === 'internal'
   const audit = auditAbout(useAudit(isInside).data ?? [], { host, planId: row?.planId })
   const lines = activityOf(audit, useEvents(isInside, host).data ?? [])
-  const now = useNow(10_000)
+  const [asked, ask] = useAsked<Act>(ACTS)
   if (!row) {
     return (
       <Page title={host}>
-        {hosts.isPending || !hosts.data?.isWhole ? (
-          <Skeleton lines={8} what={host} />
-        ) : (
-          <Notice tone="calm" title="The host is not exposed">
-            <p>
-              <Link to="/">See all hosts</Link> or <Link to="/plan">plan an exposure</Link>.
-            </p>
-          </Notice>
-        )}
+        {hosts.isPending || !hosts.data?.isWhole ? <Skeleton lines={8} what={host} /> : <NotExposed />}
       </Page>
     )
   }
   return (
     <Page
       title={host}
+      acts={<HeaderActs row={row} policy={policy} plan={plan} onAsk={ask} />}
       lead={
-        <>
-          <Badge badge={row.badge} /> {row.since && `for ${span(now - Date.parse(row.since))} · `}
-          {row.server ? `server ${row.server} · ` : ''}
+        <div className={styles.lead}>
           <a href={row.url} target="_blank" rel="noreferrer">
             {row.url}
-          </a>{' '}
-          · <Link to={`/hosts/${host}`}>Diagnosis</Link>
-        </>
+          </a>
+          <Standing row={row} />
+        </div>
       }
     >
-      <HostActs row={row} policy={policy} isRepairOffered={false} />
+      <TroubleNow row={row} policy={policy} />
+      <HostActs
+        row={row}
+        policy={policy}
+        isRepairOffered={false}
+        isExtending={asked === 'extend'}
+        setExtending={(isAsked) => ask(isAsked ? 'extend' : undefined)}
+      />
+      {plan && policy.caller.may.includes('apply') && (
+        <Maintenance plan={plan} {...maintenance} isAsked={asked === 'maintenance'} onAnswered={() => ask(undefined)} />
+      )}
+      {row.muted && <Muted muted={row.muted} />}
+      {asked === 'mute' && isInside && <MuteDialog row={row} onClose={() => ask(undefined)} />}
       {!row.managed && policy.caller.may.includes('adopt') && <Adopting host={host} />}
       <div className={styles.columns}>
         <div className={styles.main}>
           <HistoryPanel host={host} />
           {lines.length > 0 && (
             <Panel title="Activity">
-              <ActivityLines lines={lines.slice(0, 20)} withHost={false} />
+              <ActivityLines lines={lines.slice(0, 40)} withHost={false} />
             </Panel>
           )}
         </div>
         <div className={styles.main}>
           <Panel title="Facts">
-            <dl className={styles.facts}>
-              <Fact name="Managed">{row.managed ? 'Yes' : 'No: it is in nginx, but Drawbridge did not create it'}</Fact>
-              <Fact name="Last check">{row.checkedAt ? inFull(row.checkedAt) : 'Not yet'}</Fact>
-              <Fact name="Certificate">
-                {row.certificate
-                  ? `${daysLeft(row.certificate.notAfter, now)}, until ${inFull(row.certificate.notAfter)}${issuedBy(row.certificate)}`
-                  : row.tls
-                    ? 'Not seen yet'
-                    : 'None: plain HTTP'}
-              </Fact>
-              <Fact name="Expires">{row.expiresAt ? inFull(row.expiresAt) : 'Never'}</Fact>
-              {plan && <OwnerFacts request={plan.request} />}
-              {plan?.changes.map((change) =>
-                change.kind === 'dns' ? (
-                  <Fact key={`${change.name}${change.type}`} name={`Record ${change.type}`}>
-                    {change.name} {change.value}
-                  </Fact>
-                ) : change.kind === 'proxy' ? (
-                  <Fact key="proxy" name="Entry">
-                    {change.serverName} → {change.target}
-                  </Fact>
-                ) : null,
-              )}
-            </dl>
-            {row.planId && (
-              <div className={styles.actions}>
-                <Button onClick={() => go(`/plans/${row.planId}`)}>Open plan</Button>
-                {policy.caller.may.includes('apply') && (
-                  <Button onClick={() => go(`/plans/${row.planId}/change`)}>Change…</Button>
-                )}
-              </div>
-            )}
+            <HostFacts row={row} plan={plan} />
           </Panel>
-          {plan && policy.caller.may.includes('apply') && (
-            <Panel title="Maintenance">
-              <Maintenance plan={plan} {...maintenance} />
-            </Panel>
-          )}
-          {isInside && (
-            <Panel title="Alerts">
-              <Mute row={row} />
-            </Panel>
-          )}
-          {plan && (
+          {plan && isInside && (
             <Panel title="Runs">
               <Timeline plan={plan} />
             </Panel>
@@ -138,6 +100,69 @@ export function HostPage({ host, policy }: { readonly host: string; readonly pol
         </div>
       </div>
     </Page>
+  )
+}
+
+interface HeaderActsProps {
+  readonly row: HostRow
+  readonly policy: Policy
+  readonly plan: Plan | undefined
+  readonly onAsk: (act: Act) => void
+}
+
+/** What can be done with a host, in one row. Each act asks first. */
+function HeaderActs({ row: { host, planId, muted }, policy: { caller }, plan, onAsk }: HeaderActsProps) {
+  const mayApply = caller.may.includes('apply')
+  const isOn = plan?.request.options?.maintenance !== undefined
+  return (
+    <>
+      <LinkButton to={`/hosts/${host}`} icon="pulse">
+        Diagnose
+      </LinkButton>
+      {planId && mayApply && (
+        <LinkButton to={`/plans/${planId}/change`} icon="pen">
+          Change…
+        </LinkButton>
+      )}
+      {planId && mayApply && (
+        <Button disabled={plan?.state !== 'applied'} onClick={() => onAsk('maintenance')}>
+          {isOn ? 'End maintenance…' : 'Begin maintenance…'}
+        </Button>
+      )}
+      {caller.network === 'internal' && (
+        <Button icon="bell" onClick={() => onAsk('mute')}>
+          {muted ? 'End mute…' : 'Mute…'}
+        </Button>
+      )}
+      {planId && caller.may.includes('remove') && (
+        <LinkButton to={`/plans/${planId}?act=remove`} icon="cross">
+          Remove…
+        </LinkButton>
+      )}
+      {planId && caller.network === 'internal' && <LinkButton to={`/plans/${planId}`}>Open plan</LinkButton>}
+    </>
+  )
+}
+
+function Muted({ muted: { until, by, note } }: { readonly muted: NonNullable<HostRow['muted']> }) {
+  return (
+    <Notice tone="calm" title={until ? `Muted until ${inFull(until)}` : 'Muted until somebody ends it'}>
+      <p>
+        By {by}
+        {note && `: ${note}`}. The host is checked as before. Its trouble alerts nobody and does not count among the
+        hosts that need attention.
+      </p>
+    </Notice>
+  )
+}
+
+function NotExposed() {
+  return (
+    <Notice tone="calm" title="The host is not exposed">
+      <p>
+        <Link to="/">See all hosts</Link> or <Link to="/plan">expose a service</Link>.
+      </p>
+    </Notice>
   )
 }
 
@@ -156,45 +181,4 @@ function useNewestPlan(planId: string | undefined, host: string): Plan | undefin
   const last = useRef<Plan>(undefined)
   if (data) last.current = data
   return planId !== undefined && last.current?.host === host ? last.current : undefined
-}
-
-function HistoryPanel({ host }: { readonly host: string }) {
-  const [days, setDays] = useState<Days>('1')
-  const { data, error, isPending, refetch } = useHostHistory(host, days)
-  return (
-    <Panel title="Uptime, latency and incidents">
-      <fieldset className={styles.ranges}>
-        <legend className="off-screen">Time</legend>
-        {RANGES.map(([value, words]) => (
-          <button
-            key={value}
-            type="button"
-            className={styles.range}
-            aria-pressed={value === days}
-            onClick={() => setDays(value)}
-          >
-            {words}
-          </button>
-        ))}
-      </fieldset>
-      {isPending && <Skeleton lines={4} what="the history" />}
-      {error && !data && <Trouble fault={error} again={() => void refetch()} />}
-      {data && (
-        <>
-          <Chart history={data} what="uptime" />
-          <Chart history={data} what="latency" />
-          <Incidents incidents={data.incidents} days={data.days} />
-        </>
-      )}
-    </Panel>
-  )
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: React.ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  )
 }

@@ -8,6 +8,7 @@ import control from '../parts/control.module.css'
 import { Dialog, DialogActions } from '../parts/Dialog.tsx'
 import { Field } from '../parts/Field.tsx'
 import { Notice } from '../parts/Notice.tsx'
+import { Panel } from '../parts/Panel.tsx'
 import { Trouble } from '../parts/Trouble.tsx'
 import { span } from '../parts/time.ts'
 import { useOwnerConsent } from '../run/owner-consent.tsx'
@@ -38,21 +39,23 @@ export function useMaintenance() {
 
 interface MaintenanceProps extends ReturnType<typeof useMaintenance> {
   readonly plan: Plan
+  readonly isAsked: boolean
+  readonly onAnswered: () => void
 }
 
-/** Whether visitors of a host get a maintenance page, and the button that changes it. The change is a run like any other. */
-export function Maintenance({ plan, changing, begun }: MaintenanceProps) {
+/** Whether visitors of a host get a maintenance page, and the run that changes it. The change is a run like any other. */
+export function Maintenance({ plan, changing, begun, isAsked, onAnswered }: MaintenanceProps) {
   const place = useRef<HTMLDivElement>(null)
-  const [isAsked, setIsAsked] = useState(false)
   const { maintenance } = plan.request.options ?? {}
   const isOn = maintenance !== undefined
   const begin = (retryAfter: number | undefined) => {
-    setIsAsked(false)
+    onAnswered()
     changing.mutate({ planId: plan.planId, retryAfter })
     requestAnimationFrame(() => place.current?.focus())
   }
+  if (!isOn && !isAsked && !begun && changing.isIdle) return null
   return (
-    <>
+    <Panel title="Maintenance">
       {isOn && (
         <Notice tone="warning" title="Under maintenance">
           <p>
@@ -66,13 +69,8 @@ export function Maintenance({ plan, changing, begun }: MaintenanceProps) {
         {changing.error && <Trouble fault={changing.error} />}
         {begun && <MaintenanceRun plan={begun} />}
       </div>
-      <div className={styles.actions}>
-        <Button busy={changing.isPending} disabled={plan.state !== 'applied'} onClick={() => setIsAsked(true)}>
-          {isOn ? 'End maintenance…' : 'Begin maintenance…'}
-        </Button>
-      </div>
-      {isAsked && <MaintenanceDialog plan={plan} isOn={isOn} onCancel={() => setIsAsked(false)} onConfirm={begin} />}
-    </>
+      {isAsked && <MaintenanceDialog plan={plan} isOn={isOn} onCancel={onAnswered} onConfirm={begin} />}
+    </Panel>
   )
 }
 

@@ -4,11 +4,13 @@ import styles from './Dialog.module.css'
 interface DialogProps {
   readonly title: string
   readonly onClose: () => void
+  /** The title is only heard. */
+  readonly isTitleHidden?: boolean
   readonly children: ReactNode
 }
 
 /** The browser's own modal dialog. It keeps the focus, makes the rest inert and closes on Esc. */
-export function Dialog({ title, onClose, children }: DialogProps) {
+export function Dialog({ title, onClose, isTitleHidden = false, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   const titleId = useId()
   useEffect(() => {
@@ -30,7 +32,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
         onClose()
       }}
     >
-      <h2 id={titleId} className={styles.title}>
+      <h2 id={titleId} className={isTitleHidden ? 'off-screen' : styles.title}>
         {title}
       </h2>
       {children}

@@ -24,6 +24,11 @@ const DRAWINGS = {
   up: <path d="M8 12.5v-9M4.5 7 8 3.5 11.5 7" />,
   down: <path d="M8 3.5v9M4.5 9 8 12.5 11.5 9" />,
   warning: <path d="M8 2.3 14.5 13.5h-13ZM8 6.6v3.2m0 1.8v.2" />,
+  plus: <path d="M8 3v10M3 8h10" />,
+  menu: <path d="M2.5 4.5h11M2.5 8h11M2.5 11.5h11" />,
+  bell: <path d="M4 11V7.2a4 4 0 0 1 6.6-3M12 6.5V11l1.2 1.5H2.8L4 11m2.6 1.8a1.5 1.5 0 0 0 2.8 0M2.5 2.5l11 11" />,
+  pen: <path d="M3 13v-2.6l7.4-7.4 2.6 2.6L5.6 13ZM8.8 4.6l2.6 2.6" />,
+  pulse: <path d="M1.5 8.5h3l2-5 3 9 2-4h3" />,
   dash: <path d="M4 8h8" />,
 } as const satisfies Record<string, ReactNode>
 

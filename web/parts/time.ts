@@ -29,9 +29,24 @@ function pair(ms: number, big: number, bigName: string, small: number, smallName
   return rest === 0 ? `${many} ${bigName}` : `${many} ${bigName} ${rest} ${smallName}`
 }
 
+/** `90 d`, `57 min`: the time that is left, rounded up to one unit, as the command line says it. */
+export function timeLeft(ms: number): string {
+  const left = Math.max(0, ms)
+  if (left <= 2 * MINUTE) return `${Math.ceil(left / SECOND)} s`
+  if (left < 2 * HOUR - MINUTE) return `${Math.ceil(left / MINUTE)} min`
+  if (left <= 2 * DAY) return `${Math.ceil(left / HOUR)} h`
+  return `${Math.ceil(left / DAY)} d`
+}
+
 export const took = (ms: number): string => (ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`)
 
 const IN_FULL = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
+
+const OF_THE_DAY = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
+
+/** The time alone within a day, else with its date. */
+export const atTime = (iso: string, now: number): string =>
+  Math.abs(now - Date.parse(iso)) < DAY / 2 ? OF_THE_DAY.format(new Date(iso)) : inFull(iso)
 
 export const inFull = (iso: string): string => IN_FULL.format(new Date(iso))
 

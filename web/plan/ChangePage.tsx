@@ -5,12 +5,12 @@ import { Skeleton } from '../parts/Skeleton.tsx'
 import { Trouble } from '../parts/Trouble.tsx'
 import { Link } from '../shell/Link.tsx'
 import { Page } from '../shell/Page.tsx'
-import { PlanPage } from './PlanPage.tsx'
+import PlanPage from './PlanPage.tsx'
 
 const isInside = ({ caller }: Policy): boolean => caller.network === 'internal'
 
 /** The plan form, filled with the request of an applied plan, to make a plan that takes its place. */
-export function ChangePage({ planId, policy }: { readonly planId: string; readonly policy: Policy }) {
+export default function ChangePage({ planId, policy }: { readonly planId: string; readonly policy: Policy }) {
   const { data: plan, error, isPending, refetch } = usePlan(planId)
   if (plan?.state === 'applied' && isInside(policy)) return <PlanPage policy={policy} former={plan} />
   return (
@@ -25,7 +25,7 @@ export function ChangePage({ planId, policy }: { readonly planId: string; readon
           }
         >
           <p>
-            <Link to={`/plans/${planId}`}>Open plan</Link> or <Link to="/plan">plan an exposure</Link>.
+            <Link to={`/plans/${planId}`}>Open plan</Link> or <Link to="/plan">expose a service</Link>.
           </p>
         </Notice>
       )}

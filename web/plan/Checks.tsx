@@ -5,7 +5,7 @@ import { Icon, type IconName } from '../parts/icons.tsx'
 import { withDates } from '../parts/time.ts'
 import styles from './Checks.module.css'
 import { evidenceOf } from './evidence.ts'
-import { adviceFor } from './refused.ts'
+import { adviceFor, fieldOf } from './refused.ts'
 
 interface ChecksProps {
   readonly isRunning: boolean
@@ -54,14 +54,29 @@ export function Checks({ isRunning, checks, problem, onShown, areOld = false }: 
                 {title}
                 <span className={styles.status}>{check ? WORDS[check.status] : isAwaited ? 'Looking…' : ''}</span>
               </h3>
-              <p className={styles.detail}>{check ? withDates(check.detail) : question}</p>
+              {check?.status === 'failed' && problem ? (
+                <Failed check={check} problem={problem} />
+              ) : (
+                <p className={styles.detail}>{check ? withDates(check.detail) : question}</p>
+              )}
               {check && <Evidence check={check} />}
-              {check?.status === 'failed' && problem && <p className={styles.advice}>{adviceFor(check, problem)}</p>}
             </div>
           </li>
         )
       })}
     </ol>
+  )
+}
+
+/** Why a check failed stands once: at its field, or here where no field causes it. */
+function Failed({ check, problem }: { readonly check: Check; readonly problem: ProblemBody }) {
+  const field = fieldOf(check)
+  if (field !== undefined) return <p className={styles.detail}>The reason stands at the field “{field}”.</p>
+  return (
+    <>
+      <p className={styles.detail}>{withDates(check.detail)}</p>
+      <p className={styles.advice}>{adviceFor(check, problem)}</p>
+    </>
   )
 }
 

@@ -1,4 +1,4 @@
-import { Tabs } from 'radix-ui'
+import { type KeyboardEvent, useId, useRef, useState } from 'react'
 import type { Plan } from '../api/plans.ts'
 import type { Policy } from '../api/policy.ts'
 import { CopyButton } from '../parts/CopyButton.tsx'
@@ -18,22 +18,55 @@ export function Commands({ plan, policy }: { readonly plan: Plan; readonly polic
         To {action} this plan, paste this on a machine in {policy.internalNetworks.join(' or ')}. It holds no
         credential: the right to act is issued there, for one use.
       </p>
-      <Tabs.Root defaultValue="CLI">
-        <Tabs.List aria-label="Way to run it" className={styles.tabs}>
-          {ways.map(({ name }) => (
-            <Tabs.Trigger key={name} value={name} className={styles.tab}>
-              {name}
-            </Tabs.Trigger>
-          ))}
-        </Tabs.List>
-        {ways.map(({ name, text }) => (
-          <Tabs.Content key={name} value={name} className={styles.content}>
-            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-            <pre tabIndex={0}>{text}</pre>
-            <CopyButton text={text} what={`the ${name} command`} />
-          </Tabs.Content>
+      <Tabs ways={ways} />
+    </div>
+  )
+}
+
+interface Way {
+  readonly name: string
+  readonly text: string
+}
+
+/** One of several texts at a time. The arrow keys go from tab to tab. */
+function Tabs({ ways }: { readonly ways: readonly Way[] }) {
+  const id = useId()
+  const list = useRef<HTMLDivElement>(null)
+  const [shown, setShown] = useState(0)
+  const way = ways[shown]
+  const onKeyDown = (event: KeyboardEvent) => {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
+    if (by === undefined) return
+    event.preventDefault()
+    const next = (shown + by + ways.length) % ways.length
+    setShown(next)
+    list.current?.querySelectorAll<HTMLElement>('[role="tab"]')[next]?.focus()
+  }
+  if (!way) return null
+  return (
+    <div>
+      <div ref={list} role="tablist" aria-label="Way to run it" className={styles.tabs} onKeyDown={onKeyDown}>
+        {ways.map(({ name }, at) => (
+          <button
+            key={name}
+            type="button"
+            role="tab"
+            id={`${id}-${name}`}
+            aria-selected={at === shown}
+            aria-controls={`${id}-panel`}
+            tabIndex={at === shown ? 0 : -1}
+            className={styles.tab}
+            onClick={() => setShown(at)}
+          >
+            {name}
+          </button>
         ))}
-      </Tabs.Root>
+      </div>
+      <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${way.name}`} className={styles.content}>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+        <pre tabIndex={0}>{way.text}</pre>
+        <CopyButton text={way.text} what={`the ${way.name} command`} />
+      </div>
     </div>
   )
 }

@@ -1,5 +1,5 @@
 import type { Plan } from '../api/plans.ts'
-import { inFull, span, useNow } from '../parts/time.ts'
+import { inFull, span, timeLeft, useNow } from '../parts/time.ts'
 
 /** How long the plan can still be applied, and when the exposure is removed. */
 export function Life({ plan }: { readonly plan: Plan }) {
@@ -10,11 +10,10 @@ export function Life({ plan }: { readonly plan: Plan }) {
     <>
       {isMortal && (
         <div>
-          <dt>Expires in</dt>
+          <dt>Plan valid until</dt>
           <dd>
-            <time dateTime={plan.expiresAt} title={inFull(plan.expiresAt)}>
-              {span(Date.parse(plan.expiresAt) - now)}
-            </time>
+            <time dateTime={plan.expiresAt}>{inFull(plan.expiresAt)}</time>, for{' '}
+            {timeLeft(Date.parse(plan.expiresAt) - now)}
           </dd>
         </div>
       )}

@@ -12,44 +12,77 @@ import form from './PlanForm.module.css'
 
 interface OptionFieldsProps {
   readonly policy: Policy
+  /** The messages of the service, by the path of the option. */
+  readonly refused: OptionTexts
   readonly draft: Draft
   readonly errors: FieldErrors
   readonly set: (change: Partial<Draft>) => void
   readonly leave: (field: 'options' | 'owner' | 'note') => void
 }
 
-const TEXTS: readonly (readonly [path: string, label: string, hint: string])[] = [
-  ['maxBody', 'Largest request body', 'Such as 50m; 0 is no limit. Default: 64m'],
-  ['timeouts.connect', 'Connect timeout', 'Seconds, 1 to 75. Default: 5'],
-  ['timeouts.read', 'Read timeout', 'Seconds. Default: 300'],
-  ['timeouts.send', 'Send timeout', 'Seconds. Default: 60'],
-  ['allow', 'Allowed networks', 'Such as 10.0.0.0/8, with commas. Default: everybody'],
-  ['basicAuth', 'Password file', 'Its id in the configuration. Default: none'],
-  ['backendTls.authority', 'Authority of an HTTPS backend', 'Its id in the configuration. Default: plain HTTP'],
-  ['backendTls.name', 'Name in the backend’s certificate', 'Default: the host'],
-  ['backends', 'Further backends', 'Such as 25:8081, with commas. Default: none'],
-  ['snippets', 'Snippets', 'Ids in the configuration, with commas. Default: none'],
-  ['headers.hsts.maxAge', 'HSTS, max-age', 'Seconds, such as 31536000. Needs HTTPS. Default: none'],
-  ['maintenance.retryAfter', 'Retry-After during maintenance', 'Seconds. Default: 300'],
-]
+type Text = readonly [path: string, label: string, hint: string, example?: string]
+type Switch = readonly [path: string, label: string, isOnByDefault: boolean]
 
-const SWITCHES: readonly (readonly [path: string, label: string, isOnByDefault: boolean])[] = [
-  ['websocket', 'Pass WebSocket on', true],
-  ['buffering', 'Buffer requests and responses', true],
-  ['headers.hsts.includeSubDomains', 'HSTS for names below, too', false],
-  ['headers.hsts.preload', 'HSTS preload', false],
-  ['maintenance', 'Under maintenance: visitors get 503', false],
+interface Group {
+  readonly title: string
+  readonly texts: readonly Text[]
+  readonly switches: readonly Switch[]
+  readonly hasHeaders?: boolean
+}
+
+const GROUPS: readonly Group[] = [
+  {
+    title: 'Limits',
+    texts: [
+      ['maxBody', 'Largest request body', '0 is no limit. Default: 64m', '50m'],
+      ['timeouts.connect', 'Connect timeout', 'Seconds, 1 to 75. Default: 5', '5'],
+      ['timeouts.read', 'Read timeout', 'Seconds. Default: 300', '300'],
+      ['timeouts.send', 'Send timeout', 'Seconds. Default: 60', '60'],
+    ],
+    switches: [],
+  },
+  {
+    title: 'Access',
+    texts: [
+      ['allow', 'Allowed networks', 'With commas. Default: everybody', '10.0.0.0/8'],
+      ['basicAuth', 'Password file', 'Its id in the configuration. Default: none'],
+      ['maintenance.retryAfter', 'Retry-After during maintenance', 'Seconds. Default: 300', '300'],
+    ],
+    switches: [['maintenance', 'Under maintenance: visitors get 503', false]],
+  },
+  {
+    title: 'Headers',
+    texts: [['headers.hsts.maxAge', 'HSTS, max-age', 'Seconds. Needs HTTPS. Default: none', '31536000']],
+    switches: [
+      ['headers.hsts.includeSubDomains', 'HSTS for names below, too', false],
+      ['headers.hsts.preload', 'HSTS preload', false],
+    ],
+    hasHeaders: true,
+  },
+  {
+    title: 'Backend',
+    texts: [
+      ['backends', 'Further backends', 'With commas. Default: none', '25:8081'],
+      ['backendTls.authority', 'Authority of an HTTPS backend', 'Its id in the configuration. Default: plain HTTP'],
+      ['backendTls.name', 'Name in the backend’s certificate', 'Default: the host', 'app.example.com'],
+      ['snippets', 'Snippets', 'Ids in the configuration, with commas. Default: none'],
+    ],
+    switches: [
+      ['websocket', 'Pass WebSocket on', true],
+      ['buffering', 'Buffer requests and responses', true],
+    ],
+  },
 ]
 
 /** Everything that few exposures need. Closed until somebody opens it, or something in it is wrong. */
-export function OptionFields({ policy, draft, errors, set, leave }: OptionFieldsProps) {
+export function OptionFields({ policy, refused, draft, errors, set, leave }: OptionFieldsProps) {
   const id = useId()
   // The service takes owner and note only from inside.
   const isInside = policy.caller.network === 'internal'
   const texts = textsIn(draft.options)
-  const wrong = errors.options === undefined ? {} : errorsIn(texts)
+  const wrong: OptionTexts = errors.options === undefined ? {} : { ...refused, ...errorsIn(texts) }
   const change = (path: string, text: string) => set({ options: withText(texts, path, text) })
-  const isRefused = errors.options !== undefined && Object.keys(wrong).length === 0
+  const isElsewhere = errors.options !== undefined && !Object.keys(wrong).some((path) => PATHS.has(path))
   const count = Object.keys(texts).length
   const [isOpen, setIsOpen] = useState(false)
   const isWrong = errors.options !== undefined || errors.owner !== undefined || errors.note !== undefined
@@ -64,22 +97,63 @@ export function OptionFields({ policy, draft, errors, set, leave }: OptionFields
         {count > 0 && ` (${count} set)`}
       </summary>
       <div className={styles.fields}>
-        {isRefused && <FieldError id={`${id}-error`} error={errors.options} />}
-        <div className={styles.grid}>
-          {isInside && <LabelFields {...{ draft, errors, set, leave }} />}
-          {TEXTS.map(([path, label, hint]) => (
-            <Field key={path} label={label} error={wrong[path]} hint={hint}>
-              {(props) => (
-                <TermInput
-                  {...props}
-                  value={texts[path] ?? ''}
-                  onChange={(event) => change(path, event.target.value)}
-                  onBlur={() => leave('options')}
-                />
-              )}
-            </Field>
-          ))}
-          {HEADER_NAMES.map((name) => (
+        {isElsewhere && <FieldError id={`${id}-error`} error={errors.options} />}
+        {isInside && (
+          <fieldset className={styles.group}>
+            <legend>Owner and note</legend>
+            <div className={styles.grid}>
+              <LabelFields {...{ draft, errors, set, leave }} />
+            </div>
+          </fieldset>
+        )}
+        {GROUPS.map((group) => (
+          <GroupFields
+            key={group.title}
+            group={group}
+            texts={texts}
+            wrong={wrong}
+            change={change}
+            leave={() => leave('options')}
+          />
+        ))}
+      </div>
+    </details>
+  )
+}
+
+const PATHS: ReadonlySet<string> = new Set([
+  ...GROUPS.flatMap(({ texts }) => texts.map(([path]) => path)),
+  ...HEADER_NAMES.map((name) => `headers.${name}`),
+])
+
+interface GroupFieldsProps {
+  readonly group: Group
+  readonly texts: OptionTexts
+  readonly wrong: OptionTexts
+  readonly change: (path: string, text: string) => void
+  readonly leave: () => void
+}
+
+function GroupFields({ group, texts, wrong, change, leave }: GroupFieldsProps) {
+  return (
+    <fieldset className={styles.group}>
+      <legend>{group.title}</legend>
+      <div className={styles.grid}>
+        {group.texts.map(([path, label, hint, example]) => (
+          <Field key={path} label={label} error={wrong[path]} hint={hint}>
+            {(props) => (
+              <TermInput
+                {...props}
+                placeholder={example}
+                value={texts[path] ?? ''}
+                onChange={(event) => change(path, event.target.value)}
+                onBlur={leave}
+              />
+            )}
+          </Field>
+        ))}
+        {group.hasHeaders &&
+          HEADER_NAMES.map((name) => (
             <Field key={name} label={HEADER_WORDS[name].header} error={wrong[`headers.${name}`]}>
               {(props) => (
                 <select
@@ -96,19 +170,18 @@ export function OptionFields({ policy, draft, errors, set, leave }: OptionFields
               )}
             </Field>
           ))}
-        </div>
-        {SWITCHES.map(([path, label, isOnByDefault]) => (
-          <label key={path} className={form.switch}>
-            <input
-              type="checkbox"
-              checked={isOnByDefault ? texts[path] !== OFF : texts[path] === ON}
-              onChange={({ target: { checked } }) => change(path, checked === isOnByDefault ? '' : checked ? ON : OFF)}
-            />
-            <span>{label}</span>
-          </label>
-        ))}
       </div>
-    </details>
+      {group.switches.map(([path, label, isOnByDefault]) => (
+        <label key={path} className={form.switch}>
+          <input
+            type="checkbox"
+            checked={isOnByDefault ? texts[path] !== OFF : texts[path] === ON}
+            onChange={({ target: { checked } }) => change(path, checked === isOnByDefault ? '' : checked ? ON : OFF)}
+          />
+          <span>{label}</span>
+        </label>
+      ))}
+    </fieldset>
   )
 }
 
@@ -119,7 +192,7 @@ function withText(texts: OptionTexts, path: string, text: string): string {
   return Object.keys(next).length === 0 ? '' : JSON.stringify(next)
 }
 
-function LabelFields({ draft, errors, set, leave }: Omit<OptionFieldsProps, 'policy'>) {
+function LabelFields({ draft, errors, set, leave }: Omit<OptionFieldsProps, 'policy' | 'refused'>) {
   return (
     <>
       <Field label="Owner" error={errors.owner} hint="Who is responsible. Callers inside see it.">

@@ -7,9 +7,18 @@ import { Field } from '../parts/Field.tsx'
 import { TermInput } from '../parts/TermInput.tsx'
 import { span } from '../parts/time.ts'
 import { HttpsChoice, ServerChoice } from './choices.tsx'
-import { checkAll, checkField, type Draft, type FieldErrors, type FieldName, portRanges } from './draft.ts'
+import {
+  checkAll,
+  checkField,
+  type Draft,
+  type FieldErrors,
+  type FieldName,
+  portRanges,
+  USUAL_HEALTH,
+} from './draft.ts'
 import { HostPreview } from './HostPreview.tsx'
 import { OptionFields } from './OptionFields.tsx'
+import type { OptionTexts } from './option-texts.ts'
 import styles from './PlanForm.module.css'
 
 interface PlanFormProps {
@@ -24,16 +33,17 @@ interface PlanFormProps {
   readonly isBusy: boolean
   /** Empties the form. Undefined while there is nothing to empty. */
   readonly onClear: (() => void) | undefined
-  /** The refusals of the service, by field. */
+  /** The refusals of the service, by field, and those of options by the path of the option. */
   readonly refused: FieldErrors
+  readonly refusedOptions: OptionTexts
 }
 
 const LIVES: readonly (readonly [seconds: string, words: string])[] = [
-  ['', 'Until it is removed'],
-  ['3600', 'One hour'],
-  ['86400', 'One day'],
-  ['604800', 'One week'],
-  ['2592000', '30 days'],
+  ['', 'Never'],
+  ['3600', 'After one hour'],
+  ['86400', 'After one day'],
+  ['604800', 'After one week'],
+  ['2592000', 'After 30 days'],
 ]
 
 export function PlanForm({
@@ -46,6 +56,7 @@ export function PlanForm({
   isBusy,
   onClear,
   refused,
+  refusedOptions,
 }: PlanFormProps) {
   const form = useRef<HTMLFormElement>(null)
   const [own, setOwn] = useState<FieldErrors>({})
@@ -75,7 +86,7 @@ export function PlanForm({
   const fields = { draft, errors, set, leave }
 
   return (
-    <form ref={form} className={styles.form} noValidate onSubmit={submit} aria-label="Plan an exposure">
+    <form ref={form} className={styles.form} noValidate onSubmit={submit} aria-label="Expose a service">
       <NameFields policy={policy} isFixed={isNameFixed} {...fields} />
       <HostPreview draft={draft} />
       <ServerChoice
@@ -87,7 +98,7 @@ export function PlanForm({
       <BackendFields policy={policy} {...fields} />
       <HttpsChoice isChosen={draft.tls} error={errors.tls} onChoose={(tls) => set({ tls })} />
       {!isPermanent && <ExpiresField {...fields} />}
-      <OptionFields policy={policy} {...fields} />
+      <OptionFields policy={policy} refused={refusedOptions} {...fields} />
       <div className={styles.submit}>
         <Button type="submit" look="main" busy={isBusy}>
           Check and plan
@@ -118,6 +129,7 @@ function NameFields({ policy, draft, errors, set, leave, isFixed }: FieldsProps 
         {(props) => (
           <TermInput
             {...props}
+            placeholder="shop"
             value={draft.subdomain}
             readOnly={isFixed}
             onChange={(event) => set({ subdomain: event.target.value })}
@@ -135,6 +147,7 @@ function NameFields({ policy, draft, errors, set, leave, isFixed }: FieldsProps 
             onChange={(event) => set({ zone: event.target.value })}
             onBlur={() => leave('zone')}
           >
+            {draft.zone === '' && <option value="">Choose…</option>}
             {policy.zones.map((zone) => (
               <option key={zone}>{zone}</option>
             ))}
@@ -153,17 +166,19 @@ function BackendFields({ policy, draft, errors, set, leave }: FieldsProps) {
           <TermInput
             {...props}
             inputMode="numeric"
+            placeholder="3000"
             value={draft.port}
             onChange={(event) => set({ port: event.target.value.trim() })}
             onBlur={() => draft.port && leave('port')}
           />
         )}
       </Field>
-      <Field label="Health path" error={errors.health} hint="Must answer with HTTP 2xx.">
+      <Field label="Health path" error={errors.health} hint={`Must answer with HTTP 2xx. Empty: ${USUAL_HEALTH}`}>
         {(props) => (
           <TermInput
             {...props}
             maxLength={1024}
+            placeholder={USUAL_HEALTH}
             value={draft.health}
             onChange={(event) => set({ health: event.target.value })}
             onBlur={() => leave('health')}
@@ -176,7 +191,7 @@ function BackendFields({ policy, draft, errors, set, leave }: FieldsProps) {
 
 /** The choices, and the value of the plan that is changed if it is none of them. */
 const livesWith = (chosen: string): typeof LIVES =>
-  LIVES.some(([seconds]) => seconds === chosen) ? LIVES : [...LIVES, [chosen, span(Number(chosen) * 1000)]]
+  LIVES.some(([seconds]) => seconds === chosen) ? LIVES : [...LIVES, [chosen, `After ${span(Number(chosen) * 1000)}`]]
 
 /**
  * Runs a callback now, or after the click if a mouse button is down. A field loses the focus when the button goes down, and an
@@ -219,7 +234,11 @@ function useFocusOnRefusal(form: RefObject<HTMLFormElement | null>, refused: Fie
 
 function ExpiresField({ draft, errors, set }: Pick<FieldsProps, 'draft' | 'errors' | 'set'>) {
   return (
-    <Field label="Expires" error={errors.expiresIn} hint="The exposure removes itself at that time.">
+    <Field
+      label="Removes itself"
+      error={errors.expiresIn}
+      hint="Name, entry and certificate go then. The backend stays."
+    >
       {(props) => (
         <select
           {...props}

@@ -13,7 +13,7 @@ import { type Draft, draftOf, firstDraft, isSameDraft, requestOf } from './draft
 import { keepDraft, keptDraft } from './kept-draft.ts'
 import { PlanForm } from './PlanForm.tsx'
 import styles from './PlanPage.module.css'
-import { checksIn, refusedFields } from './refused.ts'
+import { checksIn, refusedFields, refusedOptions } from './refused.ts'
 
 interface PlanPageProps {
   readonly policy: Policy
@@ -22,7 +22,7 @@ interface PlanPageProps {
 }
 
 /** Makes a plan and shows it. A plan changes nothing. */
-export function PlanPage({ policy, former }: PlanPageProps) {
+export default function PlanPage({ policy, former }: PlanPageProps) {
   const queries = useQueryClient()
   const empty = former ? draftOf(former.request) : firstDraft(policy)
   const row = useHosts().data?.rows.find(({ host }) => host === former?.host)
@@ -52,7 +52,7 @@ export function PlanPage({ policy, former }: PlanPageProps) {
     setIsShown(false)
   }
   return (
-    <Page title={former ? `Change ${former.host}` : 'Plan an exposure'} lead={former ? CHANGE_LEAD : PLAN_LEAD}>
+    <Page title={former ? `Change ${former.host}` : 'Expose a service'} lead={former ? CHANGE_LEAD : PLAN_LEAD}>
       <div className={styles.columns}>
         <Panel title={former ? 'What do you want to change?' : 'What do you want to expose?'}>
           <PlanForm
@@ -68,6 +68,7 @@ export function PlanPage({ policy, former }: PlanPageProps) {
             isBusy={asking.isPending}
             onClear={isSameDraft(draft, empty) ? undefined : () => change(empty)}
             refused={problem ? refusedFields(problem, draft) : {}}
+            refusedOptions={problem ? refusedOptions(problem) : {}}
           />
         </Panel>
         <div className={styles.answer}>

@@ -6,7 +6,6 @@ import { Panel } from '../parts/Panel.tsx'
 import { Skeleton } from '../parts/Skeleton.tsx'
 import { Trouble } from '../parts/Trouble.tsx'
 import { RepairPanel } from '../repair/RepairPanel.tsx'
-import { RunPanel } from '../run/RunPanel.tsx'
 import { wordsFor } from '../run/steps.ts'
 import { Link } from '../shell/Link.tsx'
 import { Changes } from './Changes.tsx'
@@ -64,7 +63,6 @@ export function PlanSheet({ planId, policy }: { readonly planId: string; readonl
         </Notice>
       )}
       {plan.state === 'applied' && <RepairPanel plan={plan} policy={policy} />}
-      <RunPanel plan={plan} policy={policy} />
       {(plan.state === 'planned' || plan.state === 'rolled_back' || plan.state === 'applied') && (
         <Panel title={isInside ? 'The same from a shell' : 'For someone inside'}>
           <Commands plan={plan} policy={policy} />

@@ -25,6 +25,9 @@ export function ServerChoice({ servers, chosen, error, onChoose }: ServerChoiceP
               aria-invalid={error ? true : undefined}
               onChange={() => onChoose(server)}
             />
+            <span className={styles.serverWord} aria-hidden="true">
+              Server
+            </span>
             <span>{server}</span>
           </label>
         ))}

@@ -23,7 +23,7 @@ export function contrastsOf({ changes, request, checks = [] }: Compared, former?
   const plainly = {
     what: 'Certificate',
     before: certificateBefore(checks),
-    after: ['None: served by plain HTTP'],
+    after: ['none (HTTP)'],
     isNew: false,
   }
   return [
@@ -34,7 +34,7 @@ export function contrastsOf({ changes, request, checks = [] }: Compared, former?
       after: [
         `server_name ${serverName}`,
         ...(target ? [`proxy_pass ${target}`] : []),
-        https ? 'https, and http' : 'http only',
+        ...(https ? ['https, and http'] : []),
       ],
       isNew: true,
     })),
@@ -73,7 +73,7 @@ function certificateBefore(checks: readonly Check[]): string {
 
 /** What the former plan of a host is served with. */
 function certificateOf({ changes, request }: Compared): string {
-  if (!request.tls) return 'None: served by plain HTTP'
+  if (!request.tls) return 'none (HTTP)'
   const [certificate] = of(changes, 'certificate')
   return certificate ? `That of the former plan: ${certificate.names.join(', ')}` : 'That of the former plan'
 }
@@ -105,7 +105,8 @@ function updateContrasts({ changes, request }: Compared, former: Compared): read
   return [
     contrast('Backend', ...both(({ server, port }) => `Server ${server}, port ${port}`)),
     contrast('Health path', ...both(({ health }) => health)),
-    contrast('HTTPS', ...both(({ tls }) => (tls ? 'Yes' : 'No'))),
+    // What goes is no addition.
+    { ...contrast('HTTPS', ...both(({ tls }) => (tls ? 'On' : 'Off'))), isNew: request.tls && !former.request.tls },
     ...(former.request.options || request.options
       ? [contrast('Options', ...both((one) => optionTexts(one).join(', ') || 'None'))]
       : []),

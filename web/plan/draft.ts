@@ -24,18 +24,24 @@ export interface Draft {
 export type FieldName = keyof Draft
 export type FieldErrors = Partial<Record<FieldName, string>>
 
+/** Nothing is chosen where there is a choice. */
 export const firstDraft = ({ zones, servers }: Policy): Draft => ({
   subdomain: '',
-  zone: zones[0] ?? '',
-  server: servers.targets[0] ?? '',
+  zone: onlyOne(zones),
+  server: onlyOne(servers.targets),
   port: '',
-  health: '/healthz',
+  health: '',
   tls: true,
   expiresIn: '',
   options: '',
   owner: '',
   note: '',
 })
+
+const onlyOne = (values: readonly string[]): string => (values.length === 1 ? (values[0] ?? '') : '')
+
+/** What an empty health path stands for. */
+export const USUAL_HEALTH = '/healthz'
 
 /** The values of a plan that exists, to be changed. */
 export const draftOf = ({
@@ -119,6 +125,7 @@ export const portRanges = (ranges: Policy['ports']['allowed']): string =>
   ranges.map(([first, last]) => (first === last ? String(first) : `${first}–${last}`)).join(', ')
 
 function checkHealth(path: string, { health }: Policy): string | undefined {
+  if (path === '') return undefined
   if (!path.startsWith('/')) return 'A path begins with /.'
   return new RegExp(health.pattern).test(path)
     ? undefined
@@ -142,7 +149,7 @@ export const requestOf = (
   subdomain: subdomain.trim(),
   server,
   port: Number(port),
-  health,
+  health: health || USUAL_HEALTH,
   tls,
   ...(expiresIn && !isPermanent && { expiresIn: Number(expiresIn) }),
 })

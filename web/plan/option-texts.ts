@@ -93,7 +93,7 @@ export function errorsIn(texts: OptionTexts): Readonly<Record<string, string>> {
 }
 
 /** `options.allow.0` is about the control of `allow`. */
-const pathOf = (field: string): string => field.replace(/^options\./, '').replace(/\.\d+(?:\..*)?$/, '')
+export const pathOf = (field: string): string => field.replace(/^options\./, '').replace(/\.\d+(?:\..*)?$/, '')
 
 const numberIn = (text: string | undefined): number | string | undefined =>
   text === undefined || text === '' ? undefined : /^[0-9]+$/.test(text) ? Number(text) : text

@@ -2,6 +2,7 @@ import type { ProblemBody } from '../../src/client/index.ts'
 import { ERRORS, type ErrorCode, type FieldError } from '../../src/model/errors.ts'
 import type { Check } from '../../src/model/finding.ts'
 import type { Draft, FieldErrors, FieldName } from './draft.ts'
+import { pathOf } from './option-texts.ts'
 
 /** The field to change when a check fails. */
 const CAUSED_BY: Record<Check['name'], FieldName> = {
@@ -18,9 +19,7 @@ export function refusedFields(problem: ProblemBody, draft: Draft): FieldErrors {
   const named = ((problem.errors ?? []) as readonly FieldError[])
     .filter(({ field }) => field in draft)
     .map(({ field, message }) => [field, /^[A-Z]/.test(message) ? message : `This ${message}.`])
-  const options = ((problem.errors ?? []) as readonly FieldError[])
-    .filter(({ field }) => field.startsWith('options.'))
-    .map(({ field, message }) => (/^[A-Z]/.test(message) ? message : `${field.slice('options.'.length)} ${message}.`))
+  const options = Object.values(refusedOptions(problem))
   const failed = checksIn(problem)
     .filter((check) => check.status === 'failed' && !isOfConfiguration(check))
     .map((check) => [CAUSED_BY[check.name], `${check.detail} ${adviceFor(check, problem)}`])
@@ -28,6 +27,20 @@ export function refusedFields(problem: ProblemBody, draft: Draft): FieldErrors {
   const refused = options.length === 0 ? [] : [['options', options.join(' ')]]
   return Object.fromEntries([...named, ...refused, ...failed, ...sooner])
 }
+
+/** The messages about options, by the path of the option. */
+export const refusedOptions = (problem: ProblemBody): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    ((problem.errors ?? []) as readonly FieldError[])
+      .filter(({ field }) => field.startsWith('options.'))
+      .map(({ field, message }) => [pathOf(field), /^[A-Z]/.test(message) ? message : `This ${message}.`]),
+  )
+
+const LABELS: Partial<Record<FieldName, string>> = { health: 'Health path', subdomain: 'Subdomain', tls: 'HTTPS' }
+
+/** The label of the field that says why a check failed. Undefined for a fault that no field causes. */
+export const fieldOf = (check: Check): string | undefined =>
+  isOfConfiguration(check) ? undefined : LABELS[CAUSED_BY[check.name]]
 
 /** The advice of the problem is for its first failed check. The other checks get theirs from the table of errors. */
 export function adviceFor(check: Check, problem: ProblemBody): string {

@@ -5,13 +5,14 @@ import { Skeleton } from '../parts/Skeleton.tsx'
 import { Trouble } from '../parts/Trouble.tsx'
 import { Checks } from '../plan/Checks.tsx'
 import { PlanSheet } from '../plan/PlanSheet.tsx'
+import { RunPanel } from '../run/RunPanel.tsx'
 import { Link } from '../shell/Link.tsx'
 import { Page } from '../shell/Page.tsx'
 import styles from './OnePlanPage.module.css'
 import { Timeline } from './Timeline.tsx'
 
 /** One plan and its whole history. */
-export function OnePlanPage({ planId, policy }: { readonly planId: string; readonly policy: Policy }) {
+export default function OnePlanPage({ planId, policy }: { readonly planId: string; readonly policy: Policy }) {
   const { data: plan, error, isPending, refetch } = usePlan(planId)
   if (!plan) {
     return (
@@ -31,14 +32,7 @@ export function OnePlanPage({ planId, policy }: { readonly planId: string; reado
         </>
       }
     >
-      {plan.state === 'planned' && (
-        <p className={styles.verdict} role="status">
-          <strong>
-            {plan.host} can be {plan.request.replaces === undefined ? 'exposed' : 'changed'}.
-          </strong>{' '}
-          Nothing has been changed yet.
-        </p>
-      )}
+      <RunPanel plan={plan} policy={policy} />
       <div className={styles.columns}>
         <div className={styles.main}>
           <PlanSheet planId={planId} policy={policy} />

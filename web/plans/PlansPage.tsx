@@ -11,9 +11,9 @@ import { Link } from '../shell/Link.tsx'
 import { Page } from '../shell/Page.tsx'
 import styles from './PlansPage.module.css'
 
-const TITLE = 'Plans and history'
+const TITLE = 'Plans'
 
-export function PlansPage({ policy }: { readonly policy: Policy }) {
+export default function PlansPage({ policy }: { readonly policy: Policy }) {
   if (policy.caller.network === 'internal') return <Plans />
   return (
     <Page title={TITLE}>
@@ -35,7 +35,7 @@ function Plans() {
       {data && plans.length === 0 && (
         <Notice tone="calm" title="No plan has been made yet">
           <p>
-            <Link to="/plan">Plan an exposure</Link>
+            <Link to="/plan">Expose a service</Link>
           </p>
         </Notice>
       )}

@@ -35,7 +35,7 @@ function momentsOf(plan: Plan): readonly Moment[] {
   const runs = (plan.runs ?? []).flatMap(momentsOfRun)
   const isOver = plan.state === 'expired'
   const isMortal = plan.state === 'planned' || plan.state === 'rolled_back' || isOver
-  const end: Moment = { at: plan.expiresAt, title: isOver ? 'Expired' : 'Expires', tone: 'calm' }
+  const end: Moment = { at: plan.expiresAt, title: isOver ? 'Plan no longer valid' : 'Plan valid until', tone: 'calm' }
   return [made, ...runs, ...(isMortal ? [end] : [])]
 }
 

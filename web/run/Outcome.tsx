@@ -24,7 +24,10 @@ export function Outcome({ plan, action, view, ended }: OutcomeProps) {
       <Notice tone={tone} title={title} live>
         {ended === 'applied' && !isPutBack && (
           <p>
-            <a href={plan.url}>{plan.url}</a> answers. <Link to={`/hosts/${plan.host}`}>View status</Link>.{time}
+            <a href={plan.url} target="_blank" rel="noreferrer" className={styles.visit}>
+              Visit {plan.url}
+            </a>{' '}
+            · <Link to={`/hosts/${plan.host}`}>View status</Link>.{time}
           </p>
         )}
         {ended === 'removed' && <p>Name and proxy entry are gone; the backend was not touched.{time}</p>}
@@ -61,7 +64,7 @@ function verdictOn(
   isPutBack: boolean,
   reason = '',
 ): { tone: Tone; title: string } {
-  if (ended === 'blocked') return { tone: 'bad', title: `${host} is frozen` }
+  if (ended === 'blocked') return { tone: 'bad', title: `${host} is blocked` }
   if (isPutBack)
     return {
       tone: 'warning',

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useRef, useState } from 'react'
+import { useRef } from 'react'
 import { client } from '../api/client.ts'
 import type { Action, Plan, RequestedAction } from '../api/plans.ts'
 import type { Policy } from '../api/policy.ts'
@@ -8,6 +8,7 @@ import { Panel } from '../parts/Panel.tsx'
 import { Trouble } from '../parts/Trouble.tsx'
 import { draftOf } from '../plan/draft.ts'
 import { forgetDrafts, keepDraft } from '../plan/kept-draft.ts'
+import { useAsked } from '../shell/asked.ts'
 import { go } from '../shell/location.ts'
 import { ApplyDialog } from './ApplyDialog.tsx'
 import { RemoveDialog } from './RemoveDialog.tsx'
@@ -15,11 +16,14 @@ import styles from './RunPanel.module.css'
 import { RunStory } from './RunStory.tsx'
 import { useRun } from './run.ts'
 
+/** What another screen can ask for here. */
+const FROM_ADDRESS = ['remove'] as const
+
 /** The controls that change something, for callers who may use them, and their results. */
 export function RunPanel({ plan, policy }: { readonly plan: Plan; readonly policy: Policy }) {
   const queries = useQueryClient()
   const place = useRef<HTMLDivElement>(null)
-  const [asked, setAsked] = useState<RequestedAction | undefined>()
+  const [asked, setAsked] = useAsked<RequestedAction>(FROM_ADDRESS)
   const running = useMutation({
     mutationFn: (action: RequestedAction) => client.beginRun(plan.planId, action),
     onSettled: () => queries.invalidateQueries({ queryKey: ['plan', plan.planId] }),
@@ -41,35 +45,55 @@ export function RunPanel({ plan, policy }: { readonly plan: Plan; readonly polic
     go('/plan')
   }
   const mayAct = mayApply || mayChange || mayRemove || mayPlanAgain
-  const isShown = mayAct || isRunning || events.length > 0
-  if (!isShown && !running.error) return null
+  const hasStory = events.length > 0 || isRunning
+  const actions = mayAct && !isRunning && (
+    <div className={styles.actions}>
+      {mayApply && (
+        <Button look="main" onClick={() => setAsked('apply')}>
+          {plan.state === 'rolled_back' ? 'Apply again' : 'Apply'}
+        </Button>
+      )}
+      {mayChange && <Button onClick={() => go(`/plans/${plan.planId}/change`)}>Change…</Button>}
+      {mayPlanAgain && <Button onClick={planAgain}>Plan again</Button>}
+      {mayRemove && <Button onClick={() => setAsked('remove')}>Remove…</Button>}
+    </div>
+  )
+  if (!hasStory && !mayAct && !running.error && plan.state !== 'planned') return null
+  // One place for both, so that the focus stays when the run replaces the button.
   return (
-    <Panel title={events.length > 0 || isRunning ? TITLES[action] : 'Apply this plan'}>
-      <div ref={place} tabIndex={-1} className={styles.story}>
-        {running.error && <Trouble fault={running.error} />}
-        {(events.length > 0 || isRunning) && (
+    <div ref={place} tabIndex={-1} className={styles.place}>
+      {hasStory ? (
+        <Panel title={TITLES[action]}>
+          {running.error && <Trouble fault={running.error} />}
           <RunStory plan={plan} action={action} events={events} isRunning={isRunning} />
-        )}
-      </div>
-      {mayAct && !isRunning && (
-        <div className={styles.actions}>
-          {mayApply && (
-            <Button look="main" onClick={() => setAsked('apply')}>
-              {plan.state === 'rolled_back' ? 'Apply again' : 'Apply'}
-            </Button>
-          )}
-          {mayChange && <Button onClick={() => go(`/plans/${plan.planId}/change`)}>Change…</Button>}
-          {mayPlanAgain && <Button onClick={planAgain}>Plan again</Button>}
-          {mayRemove && <Button onClick={() => setAsked('remove')}>Remove…</Button>}
+          {actions}
+        </Panel>
+      ) : (
+        <div className={styles.bar} data-state={plan.state}>
+          {plan.state === 'planned' && <Verdict plan={plan} mayApply={mayApply} />}
+          {running.error && <Trouble fault={running.error} />}
+          {actions}
         </div>
       )}
       {asked === 'apply' && (
         <ApplyDialog plan={plan} policy={policy} onCancel={() => setAsked(undefined)} onApply={() => begin('apply')} />
       )}
-      {asked === 'remove' && (
+      {asked === 'remove' && mayRemove && (
         <RemoveDialog plan={plan} onCancel={() => setAsked(undefined)} onRemove={() => begin('remove')} />
       )}
-    </Panel>
+    </div>
+  )
+}
+
+/** What the plan has found out, beside the button that applies it. */
+function Verdict({ plan: { host, request }, mayApply }: { readonly plan: Plan; readonly mayApply: boolean }) {
+  return (
+    <p className={styles.verdict} role="status">
+      <strong>
+        {host} can be {request.replaces === undefined ? 'exposed' : 'changed'}.
+      </strong>{' '}
+      Nothing has been changed yet.{!mayApply && ' Somebody inside applies it.'}
+    </p>
   )
 }
 

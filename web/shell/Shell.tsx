@@ -1,17 +1,9 @@
-import { useEffect, useRef } from 'react'
-import { ActivityPage } from '../activity/ActivityPage.tsx'
+import { lazy, Suspense, useEffect, useRef } from 'react'
 import { type Live, useLiveHosts } from '../api/hosts.ts'
 import { usePolicy } from '../api/policy.ts'
-import { CertificatesPage } from '../certificates/CertificatesPage.tsx'
-import { HelpPage } from '../help/HelpPage.tsx'
-import { HostPage } from '../host/HostPage.tsx'
-import { NetworkPage } from '../network/NetworkPage.tsx'
+import { useKeys } from '../palette/use-keys.ts'
 import { Skeleton } from '../parts/Skeleton.tsx'
 import { Trouble } from '../parts/Trouble.tsx'
-import { ChangePage } from '../plan/ChangePage.tsx'
-import { PlanPage } from '../plan/PlanPage.tsx'
-import { OnePlanPage } from '../plans/OnePlanPage.tsx'
-import { PlansPage } from '../plans/PlansPage.tsx'
 import { StatusPage } from '../status/StatusPage.tsx'
 import { useAlarm } from './alarm.ts'
 import { Connection } from './Connection.tsx'
@@ -21,10 +13,24 @@ import { Page } from './Page.tsx'
 import styles from './Shell.module.css'
 import { TopBar } from './TopBar.tsx'
 
+// The status screen is loaded first. Every other screen is loaded when somebody goes there.
+const ActivityPage = lazy(() => import('../activity/ActivityPage.tsx'))
+const CertificatesPage = lazy(() => import('../certificates/CertificatesPage.tsx'))
+const ChangePage = lazy(() => import('../plan/ChangePage.tsx'))
+const HelpPage = lazy(() => import('../help/HelpPage.tsx'))
+const HostPage = lazy(() => import('../host/HostPage.tsx'))
+const KeysDialog = lazy(() => import('../palette/KeysDialog.tsx'))
+const NetworkPage = lazy(() => import('../network/NetworkPage.tsx'))
+const OnePlanPage = lazy(() => import('../plans/OnePlanPage.tsx'))
+const Palette = lazy(() => import('../palette/Palette.tsx'))
+const PlanPage = lazy(() => import('../plan/PlanPage.tsx'))
+const PlansPage = lazy(() => import('../plans/PlansPage.tsx'))
+
 export function Shell() {
   const screen = screenAt(usePath())
   const live = useLiveHosts()
   useAlarm()
+  const [opened, open] = useKeys()
   const main = useRef<HTMLElement>(null)
   const drawn = useRef(screen.name)
   useEffect(() => {
@@ -38,26 +44,32 @@ export function Shell() {
       <a href="#main" className={styles.skip}>
         Skip to the content
       </a>
-      <TopBar screen={screen.name} />
+      <TopBar screen={screen.name} onSearch={() => open('palette')} />
       <Connection live={live.state} heardAt={live.heardAt} />
       <main id="main" ref={main} tabIndex={-1} className={styles.main}>
-        <ScreenOf screen={screen} live={live} />
+        <Suspense fallback={<Loading />}>
+          <ScreenOf screen={screen} live={live} />
+        </Suspense>
       </main>
+      <Suspense>
+        {opened === 'palette' && <Palette onClose={() => open(undefined)} />}
+        {opened === 'keys' && <KeysDialog onClose={() => open(undefined)} />}
+      </Suspense>
     </div>
   )
 }
+
+const Loading = () => (
+  <Page title="Loading">
+    <Skeleton lines={6} what="the page" />
+  </Page>
+)
 
 /** The page needs the policy first, because it says what the caller may do. */
 function ScreenOf({ screen, live }: { readonly screen: Screen; readonly live: Live }) {
   const policy = usePolicy()
   if (screen.name === 'status') return <StatusPage host={screen.host} live={live} />
-  if (policy.isPending) {
-    return (
-      <Page title="Loading">
-        <Skeleton lines={6} what="the page" />
-      </Page>
-    )
-  }
+  if (policy.isPending) return <Loading />
   if (!policy.data) {
     return (
       <Page title="Not available">
@@ -89,7 +101,7 @@ function ScreenOf({ screen, live }: { readonly screen: Screen; readonly live: Li
         <Page title="Page not found">
           <p>
             <code>{location.pathname}</code> is not an address of this page. <Link to="/">See all hosts</Link> or{' '}
-            <Link to="/plan">plan an exposure</Link>.
+            <Link to="/plan">expose a service</Link>.
           </p>
         </Page>
       )

@@ -1,14 +1,14 @@
 import { useEffect } from 'react'
 import { useHosts } from '../api/hosts.ts'
 import { useNow } from '../parts/time.ts'
-import { needAttention } from '../status/attention.ts'
+import { alarmCount } from '../status/attention.ts'
 
 const CALM = document.querySelector<HTMLLinkElement>('link[rel="icon"]')?.href
 
-/** Shows the number of hosts that need attention in the title and the icon of the page. */
+/** Shows the number of the sentence above the list in the title and the icon of the page. */
 export function useAlarm(): void {
   const now = useNow(10_000)
-  const count = needAttention(useHosts().data?.rows ?? [], now).length
+  const count = alarmCount(useHosts().data?.rows ?? [], now)
   useEffect(() => {
     const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]')
     if (icon && CALM) icon.href = count === 0 ? CALM : `data:image/svg+xml,${encodeURIComponent(drawing(count))}`

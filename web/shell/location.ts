@@ -50,3 +50,5 @@ export function go(to: string, { replace = false } = {}): void {
 }
 
 export const usePath = (): string => useSyncExternalStore(watch, () => location.pathname)
+
+export const useSearch = (): string => useSyncExternalStore(watch, () => location.search)

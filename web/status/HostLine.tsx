@@ -1,12 +1,12 @@
 import { memo } from 'react'
 import type { HostRow } from '../api/hosts.ts'
 import { Badge } from '../parts/Badge.tsx'
-import { Icon } from '../parts/icons.tsx'
-import { inFull, span } from '../parts/time.ts'
+import { inFull, span, timeLeft } from '../parts/time.ts'
 import { Link } from '../shell/Link.tsx'
 import { go } from '../shell/location.ts'
-import { attentionOf, daysLeft, isForOthers } from './attention.ts'
+import { daysLeft, isForOthers, notesOf } from './attention.ts'
 import styles from './HostTable.module.css'
+import { type RowActs, RowActsCell } from './RowActsCell.tsx'
 import { Sparkline } from './Sparkline.tsx'
 import { Strip } from './Strip.tsx'
 
@@ -17,26 +17,22 @@ interface HostLineProps {
   readonly now: number
   readonly isOpen: boolean
   readonly isActive: boolean
+  /** On a telephone the notes stand beside the badge, so that the name has its line for itself. */
+  readonly isPhone: boolean
+  /** Undefined: this caller can select nothing. */
+  readonly isSelected: boolean | undefined
   readonly query: string
+  readonly acts: RowActs
 }
 
-export const HostLine = memo(function HostLine({ row, at, top, now, isOpen, isActive, query }: HostLineProps) {
-  const {
-    host,
-    badge,
-    server,
-    tls,
-    since,
-    strip,
-    uptime24h,
-    latencies,
-    latencyMs,
-    managed,
-    certificate,
-    expiresAt,
-    url,
-  } = row
-  const notes = attentionOf(row, now).filter(({ kind }) => kind === 'blocked' || kind === 'secondary')
+export const HostLine = memo(function HostLine(props: HostLineProps) {
+  const { row, at, top, now, isOpen, isActive, isPhone, isSelected, query, acts } = props
+  const { host, badge, server, since, strip, uptime24h, latencies, latencyMs, planId } = row
+  const notes = notesOf(row).map(({ words, tone }) => (
+    <span key={words} className={styles.note} data-tone={tone}>
+      {words}
+    </span>
+  ))
   return (
     // biome-ignore lint/a11y/useSemanticElements: the rows of a real table cannot be placed one by one
     // biome-ignore lint/a11y/useFocusableInteractive: the link in it takes the focus
@@ -47,14 +43,30 @@ export const HostLine = memo(function HostLine({ row, at, top, now, isOpen, isAc
       className={styles.row}
       data-at={at}
       data-open={isOpen}
+      data-selected={isSelected}
       style={{ transform: `translateY(${top}px)` }}
       onClick={(event) => {
-        // The text of a row can be selected, and its links lead elsewhere.
-        if ((event.target as Element).closest('a') || !getSelection()?.isCollapsed) return
+        // The text of a row can be selected, and its controls do something else.
+        if ((event.target as Element).closest('a, button, input, label') || !getSelection()?.isCollapsed) return
         go(`/hosts/${host}${query}`)
       }}
     >
       {/* biome-ignore-start lint/a11y/useSemanticElements: as above */}
+      {isSelected !== undefined && (
+        <span role="cell" className={styles.check}>
+          {planId && (
+            <label>
+              <input
+                type="checkbox"
+                aria-label={`Select ${host}`}
+                checked={isSelected}
+                tabIndex={isActive ? 0 : -1}
+                onChange={() => acts.select(row)}
+              />
+            </label>
+          )}
+        </span>
+      )}
       <span role="cell" className={styles.badge}>
         <Link
           to={`/hosts/${host}${query}`}
@@ -65,59 +77,22 @@ export const HostLine = memo(function HostLine({ row, at, top, now, isOpen, isAc
         >
           <Badge badge={badge} />
         </Link>
+        {isPhone && notes}
       </span>
       <span role="cell" className={styles.host} title={host}>
         <span className={styles.name}>{host}</span>
-        {notes.map(({ kind, words, tone }) => (
-          <span key={kind} className={styles.note} data-tone={tone}>
-            {words}
-          </span>
-        ))}
-        {row.maintenance && <span className={styles.own}>Maintenance</span>}
-        {row.muted && <span className={styles.own}>Muted</span>}
-        {!managed && <span className={styles.own}>Unmanaged</span>}
-        <a
-          href={url}
-          className={styles.out}
-          target="_blank"
-          rel="noreferrer"
-          tabIndex={isActive ? 0 : -1}
-          aria-label={`Open ${host}`}
-          title={url}
-        >
-          <Icon name="out" />
-        </a>
+        {!isPhone && notes}
       </span>
       <span role="cell" className={styles.server}>
         <span className={styles.word}>Server </span>
         {server ?? '–'}
       </span>
-      <span role="cell" className={styles.tls} data-level={isForOthers(row) ? 'critical' : certificate?.level}>
-        <span className={styles.word}>Certificate </span>
-        {certificate ? (
-          <time dateTime={certificate.notAfter} title={inFull(certificate.notAfter)}>
-            {isForOthers(row) ? 'wrong' : daysLeft(certificate.notAfter, now)}
-            {isForOthers(row) && <span className="off-screen"> name</span>}
-          </time>
-        ) : (
-          <span className={styles.plain}>{tls ? '–' : 'http'}</span>
-        )}
-      </span>
-      <span role="cell" className={styles.expires}>
-        <span className={styles.word}>Removed in </span>
-        {expiresAt ? (
-          <time dateTime={expiresAt} title={inFull(expiresAt)}>
-            {span(Date.parse(expiresAt) - now)}
-          </time>
-        ) : (
-          <span className={styles.plain}>never</span>
-        )}
-      </span>
+      <CertificateCell row={row} now={now} isPhone={isPhone} />
+      <EndCell row={row} now={now} />
       <span role="cell" className={styles.since}>
-        <span className={styles.word}>for </span>
         {since ? (
           <time dateTime={since} title={inFull(since)}>
-            {span(now - Date.parse(since))}
+            {span(now - Date.parse(since))} ago
           </time>
         ) : (
           '–'
@@ -129,7 +104,48 @@ export const HostLine = memo(function HostLine({ row, at, top, now, isOpen, isAc
       <span role="cell" className={styles.latency}>
         <Sparkline latencies={latencies} latest={latencyMs} />
       </span>
+      <RowActsCell row={row} isActive={isActive} acts={acts} query={query} />
       {/* biome-ignore-end lint/a11y/useSemanticElements: as above */}
     </div>
   )
 })
+
+interface CellProps {
+  readonly row: HostRow
+  readonly now: number
+}
+
+function CertificateCell({ row, now, isPhone }: CellProps & { readonly isPhone: boolean }) {
+  const { certificate, tls } = row
+  const isWrong = isForOthers(row)
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: as above
+    <span role="cell" className={styles.tls} data-level={isWrong ? 'critical' : certificate?.level}>
+      <span className={styles.word}>{isPhone ? 'Cert. ' : 'Certificate '}</span>
+      {certificate ? (
+        <time dateTime={certificate.notAfter} title={`Valid until ${inFull(certificate.notAfter)}`}>
+          {isWrong ? 'wrong' : daysLeft(certificate.notAfter, now)}
+          {isWrong && <span className="off-screen"> name</span>}
+        </time>
+      ) : (
+        <span className={styles.plain}>{tls ? '–' : 'none (HTTP)'}</span>
+      )}
+    </span>
+  )
+}
+
+function EndCell({ row: { expiresAt }, now }: CellProps) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: as above
+    <span role="cell" className={styles.expires} data-soon={expiresAt !== null}>
+      <span className={styles.word}>Removes itself </span>
+      {expiresAt ? (
+        <time dateTime={expiresAt} title={inFull(expiresAt)}>
+          in {timeLeft(Date.parse(expiresAt) - now)}
+        </time>
+      ) : (
+        <span className={styles.plain}>never</span>
+      )}
+    </span>
+  )
+}

@@ -1,21 +1,28 @@
-import { useDeferredValue, useMemo, useRef } from 'react'
-import { type Hosts, type Live, useHosts } from '../api/hosts.ts'
-import { DiagnosisPanel } from '../diagnosis/DiagnosisPanel.tsx'
+import { lazy, Suspense, useDeferredValue, useMemo, useRef, useState } from 'react'
+import { type HostRow, type Hosts, type Live, useHosts } from '../api/hosts.ts'
+import { usePolicy } from '../api/policy.ts'
 import { Button } from '../parts/Button.tsx'
 import { Notice } from '../parts/Notice.tsx'
 import { Skeleton } from '../parts/Skeleton.tsx'
 import { Trouble } from '../parts/Trouble.tsx'
 import { inFull, useNow } from '../parts/time.ts'
+import { LinkButton } from '../shell/LinkButton.tsx'
 import { go } from '../shell/location.ts'
 import { useTitle } from '../shell/Page.tsx'
-import { verdictOf } from './attention.ts'
-import { BulkActs } from './BulkActs.tsx'
+import { needCounts } from './attention.ts'
 import { Freshness } from './Freshness.tsx'
 import { HostTable } from './HostTable.tsx'
-import { badgeCounts, type Filter, inOrder, matching, valuesOf, WHOLE_VIEW } from './host-list.ts'
+import { badgeCounts, inOrder, matching, valuesOf, WHOLE_VIEW } from './host-list.ts'
+import type { RowActs } from './RowActsCell.tsx'
 import styles from './StatusPage.module.css'
 import { Toolbar } from './Toolbar.tsx'
+import { Verdict } from './Verdict.tsx'
 import { queryOf, useView } from './view.ts'
+import { Welcome } from './Welcome.tsx'
+
+const DiagnosisPanel = lazy(() => import('../diagnosis/DiagnosisPanel.tsx'))
+const Selection = lazy(() => import('./Selection.tsx'))
+const MuteDialog = lazy(() => import('../host/MuteDialog.tsx'))
 
 /** The list of hosts and, if one is open, its diagnosis. */
 export function StatusPage({ host, live }: { readonly host: string | undefined; readonly live: Live }) {
@@ -27,10 +34,11 @@ export function StatusPage({ host, live }: { readonly host: string | undefined; 
   const now = useNow(10_000)
   const rows = hosts.data?.rows
   const ordered = useMemo(() => inOrder(rows ?? [], { sort, descending }), [rows, sort, descending])
-  const shown = useMemo(() => matching(ordered, deferred), [ordered, deferred])
+  const shown = useMemo(() => matching(ordered, deferred, now), [ordered, deferred, now])
+  const needs = useMemo(() => needCounts(rows ?? [], now), [rows, now])
   const counts = useMemo(() => badgeCounts(rows ?? []), [rows])
   const values = useMemo(() => {
-    const of = (filter: Filter) => valuesOf(rows ?? [], filter)
+    const of = (filter: 'server' | 'zone' | 'managed') => valuesOf(rows ?? [], filter)
     return { server: of('server'), zone: of('zone'), managed: of('managed') }
   }, [rows])
   const query = queryOf(view)
@@ -40,13 +48,28 @@ export function StatusPage({ host, live }: { readonly host: string | undefined; 
     go(`/${query}`)
     requestAnimationFrame(focusList)
   }
+  const { acts, selected, clear, dialog } = useRowActs()
+  const chosen = selected && rows ? rows.filter((row) => selected.has(row.host)) : []
   return (
     <div className={styles.status} data-open={host !== undefined}>
       <section ref={list} className={styles.list} aria-label="Hosts">
         <header className={styles.head}>
           <div className={styles.top}>
             <h1>Status</h1>
-            {rows && rows.length > 0 && <p className={styles.verdict}>{verdictOf(rows, now)}</p>}
+            <LinkButton to="/plan" look="main" icon="plus">
+              Expose a service
+            </LinkButton>
+          </div>
+          <Welcome />
+          <div className={styles.line}>
+            {rows && rows.length > 0 && (
+              <Verdict
+                counts={needs}
+                total={hosts.data?.total ?? 0}
+                chosen={view.need}
+                onChoose={(need) => setView({ need })}
+              />
+            )}
             <Freshness live={live} />
           </div>
           {hosts.data?.edges.map((edge) => edge.outOfStep && <OutOfStep key={edge.server} edge={edge} />)}
@@ -60,12 +83,19 @@ export function StatusPage({ host, live }: { readonly host: string | undefined; 
             found={shown.length}
             onLeave={focusList}
           />
-          <BulkActs rows={shown} isFiltered={shown.length < (rows?.length ?? 0)} />
         </header>
         {hosts.isPending && <Skeleton lines={12} what="all hosts" />}
         {hosts.error && !hosts.data && <Trouble fault={hosts.error} again={() => void hosts.refetch()} />}
         {hosts.data && shown.length > 0 && (
-          <HostTable rows={shown} view={view} onSort={setView} open={host} query={query} />
+          <HostTable
+            rows={shown}
+            view={view}
+            onSort={setView}
+            open={host}
+            query={query}
+            selected={selected}
+            acts={acts}
+          />
         )}
         {hosts.data?.rows.length === 0 && <NothingYet />}
         {hosts.data && hosts.data.rows.length > 0 && shown.length === 0 && (
@@ -75,11 +105,46 @@ export function StatusPage({ host, live }: { readonly host: string | undefined; 
             <Button onClick={() => setView(WHOLE_VIEW)}>Show all hosts</Button>
           </div>
         )}
+        <Suspense>
+          {selected && selected.size > 0 && <Selection rows={chosen} onClear={clear} />}
+          {dialog}
+        </Suspense>
       </section>
       {host !== undefined && <h1 className={`off-screen ${styles.narrowTitle}`}>Status</h1>}
-      {host !== undefined && <DiagnosisPanel key={host} host={host} onClose={close} />}
+      {host !== undefined && (
+        <Suspense fallback={<Skeleton lines={9} what={`the diagnosis of ${host}`} />}>
+          <DiagnosisPanel key={host} host={host} onClose={close} />
+        </Suspense>
+      )}
     </div>
   )
+}
+
+/** What can be done in the rows, the selected hosts, and the dialog that asks. */
+function useRowActs() {
+  const { data: policy } = usePolicy()
+  const [selected, setSelected] = useState<ReadonlySet<string>>(() => new Set())
+  const [asked, setAsked] = useState<HostRow>()
+  const isInside = policy?.caller.network === 'internal'
+  const mayRemove = policy?.caller.may.includes('remove') ?? false
+  const mayChange = policy?.caller.may.includes('apply') ?? false
+  const acts = useMemo<RowActs>(
+    () => ({
+      select: ({ host }) =>
+        setSelected((before) =>
+          before.has(host) ? new Set([...before].filter((one) => one !== host)) : new Set([...before, host]),
+        ),
+      mute: isInside ? setAsked : undefined,
+      mayChange,
+    }),
+    [isInside, mayChange],
+  )
+  return {
+    acts,
+    selected: mayRemove ? selected : undefined,
+    clear: () => setSelected(new Set()),
+    dialog: asked && <MuteDialog row={asked} onClose={() => setAsked(undefined)} />,
+  }
 }
 
 /** An edge that does not have every host as the store says. */
@@ -113,8 +178,8 @@ function NothingYet() {
     <div className={styles.empty}>
       <h2>Nothing is exposed yet</h2>
       <p>
-        A plan checks a backend and a name and changes nothing. After it is applied, the host is listed here with its
-        status.
+        Give a service of your network a name, a proxy entry and a certificate. A plan checks everything first and
+        changes nothing.
       </p>
       <p>
         <Button look="main" onClick={() => go('/plan')}>

@@ -3,6 +3,7 @@ import { BadgeShape } from '../parts/Badge.tsx'
 import { badgeKind } from '../parts/badge-kind.ts'
 import control from '../parts/control.module.css'
 import { Icon } from '../parts/icons.tsx'
+import { isTyping } from '../parts/typing.ts'
 import { FilterMenu } from './FilterMenu.tsx'
 import type { Filter, View } from './host-list.ts'
 import styles from './Toolbar.module.css'
@@ -12,7 +13,7 @@ interface ToolbarProps {
   readonly onChange: (change: Partial<View>) => void
   readonly counts: readonly (readonly [badge: string, count: number])[]
   /** The values of each filter that is a menu. */
-  readonly values: Readonly<Record<Exclude<Filter, 'badge'>, readonly string[]>>
+  readonly values: Readonly<Record<Exclude<Filter, 'badge' | 'need'>, readonly string[]>>
   readonly total: number
   readonly found: number
   /** Moves the focus from the search to the list. */
@@ -39,7 +40,12 @@ export function Toolbar({ view, onChange, counts, values, total, found, onLeave 
       )}
       <fieldset className={styles.badges}>
         <legend className="off-screen">Show only hosts with one of these badges</legend>
-        <Choice words="All" count={total} isChosen={view.badge.length === 0} onChoose={() => onChange({ badge: [] })} />
+        <Choice
+          words="All"
+          count={total}
+          isChosen={view.badge.length === 0 && view.need.length === 0}
+          onChoose={() => onChange({ badge: [], need: [] })}
+        />
         {counts.map(([badge, count]) => (
           <Choice
             key={badge}
@@ -132,6 +138,3 @@ function SearchField({ search, onSearch, onLeave }: SearchFieldProps) {
     </div>
   )
 }
-
-const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && (target.matches('input, select, textarea') || target.isContentEditable)

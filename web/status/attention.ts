@@ -1,46 +1,113 @@
 import type { HostRow } from '../api/hosts.ts'
 import { badgeKind } from '../parts/badge-kind.ts'
-import { span } from '../parts/time.ts'
+import { timeLeft } from '../parts/time.ts'
 
 const DAY_MS = 86_400_000
 
-/** Something about a host that a person should know or do, in a few words. */
-export interface Attention {
-  readonly kind: 'blocked' | 'badge' | 'secondary' | 'certificate' | 'expires'
-  readonly words: string
-  readonly tone: 'bad' | 'warning'
-}
+/** What a host can need. A muted host needs nothing else. Worst first. */
+const NEEDS = ['blocked', 'down', 'differs', 'certificate', 'ends', 'muted'] as const
+export type Need = (typeof NEEDS)[number]
 
 /** An exposure that ends within this time is worth a look. */
-const EXPIRES_SOON_MS = DAY_MS
+const ENDS_SOON_MS = DAY_MS
 
-/** Worst first. Empty if nothing needs to be done. */
-export function attentionOf(row: HostRow, now: number): readonly Attention[] {
+export function needsOf(row: HostRow, now: number): readonly Need[] {
+  if (row.muted) return ['muted']
   const { badge, blocked, secondary, certificate, expiresAt } = row
-  const found: Attention[] = []
-  if (blocked) found.push({ kind: 'blocked', words: 'Blocked', tone: 'bad' })
-  if (badge !== 'RUNNING' && badge !== 'PENDING') found.push({ kind: 'badge', words: badge, tone: toneOf(badge) })
-  if (secondary === 'missing') found.push({ kind: 'secondary', words: 'Missing on the Secondary', tone: 'warning' })
-  if (secondary === 'differs') found.push({ kind: 'secondary', words: 'Differs on the Secondary', tone: 'warning' })
-  if (certificate && certificate.level !== 'ok' && badge !== 'CERT')
-    found.push({ kind: 'certificate', words: certificateWords(certificate, now), tone: 'warning' })
-  if (expiresAt && Date.parse(expiresAt) - now < EXPIRES_SOON_MS)
-    found.push({ kind: 'expires', words: `Removed in ${span(Date.parse(expiresAt) - now)}`, tone: 'warning' })
-  return found
+  const isEndingCertificate = certificate !== null && certificate.level !== 'ok' && !isUnusable(row)
+  const found: Record<Need, boolean> = {
+    blocked: blocked === true,
+    down: isDown(row),
+    differs: badge === 'DRIFT' || secondary === 'missing' || secondary === 'differs',
+    certificate: isEndingCertificate,
+    ends: expiresAt !== null && Date.parse(expiresAt) - now < ENDS_SOON_MS,
+    muted: false,
+  }
+  return NEEDS.filter((need) => found[need])
 }
 
-const toneOf = (badge: string): Attention['tone'] =>
-  ['down', 'failing', 'dns', 'cert'].includes(badgeKind(badge)) ? 'bad' : 'warning'
+/** Whether a visitor does not get what he came for. A certificate that only ends soon still works. */
+export function isDown(row: HostRow): boolean {
+  const kind = badgeKind(row.badge)
+  if (kind === 'cert') return isUnusable(row) || row.certificate === null || row.certificate.level === 'ok'
+  return kind !== 'running' && kind !== 'pending' && kind !== 'drift'
+}
 
-/** `12 d`, `expired`. */
+const isUnusable = (row: HostRow): boolean => row.certificate?.level === 'expired' || isForOthers(row)
+
+/** One part of the sentence above the list, and the filter that shows its hosts. */
+export interface NeedCount {
+  readonly need: Need
+  readonly count: number
+  readonly words: string
+}
+
+/** `7 down · 2 differ · 1 ends in 57 min`, in parts. Empty: all hosts are well. */
+export function needCounts(rows: readonly HostRow[], now: number): readonly NeedCount[] {
+  const hosts = new Map<Need, HostRow[]>()
+  for (const row of rows) {
+    for (const need of needsOf(row, now)) {
+      const found = hosts.get(need)
+      if (found) found.push(row)
+      else hosts.set(need, [row])
+    }
+  }
+  return NEEDS.flatMap((need) => {
+    const found = hosts.get(need) ?? []
+    return found.length === 0 ? [] : { need, count: found.length, words: wordsFor(need, found, now) }
+  })
+}
+
+function wordsFor(need: Need, found: readonly HostRow[], now: number): string {
+  const count = found.length.toLocaleString('en')
+  const first = (times: readonly string[]) => timeLeft(Date.parse(times.toSorted()[0] ?? '') - now)
+  switch (need) {
+    case 'differs':
+      return found.length === 1 ? '1 differs' : `${count} differ`
+    case 'certificate': {
+      const soonest = first(found.flatMap(({ certificate }) => certificate?.notAfter ?? []))
+      return found.length === 1 ? `1 certificate ends in ${soonest}` : `${count} certificates end, one in ${soonest}`
+    }
+    case 'ends': {
+      const soonest = first(found.flatMap(({ expiresAt }) => expiresAt ?? []))
+      return found.length === 1 ? `1 ends in ${soonest}` : `${count} end, one in ${soonest}`
+    }
+    default:
+      return `${count} ${need}`
+  }
+}
+
+/** The number in the title and the icon of the page: the hosts that are down, or else the first number of the sentence. */
+export function alarmCount(rows: readonly HostRow[], now: number): number {
+  const counts = needCounts(rows, now).filter(({ need }) => need !== 'muted')
+  return (counts.find(({ need }) => need === 'down') ?? counts[0])?.count ?? 0
+}
+
+/** What a row says beside its badge. */
+export interface Note {
+  readonly words: string
+  readonly tone: 'bad' | 'warning' | 'calm'
+}
+
+export function notesOf({ blocked, secondary, maintenance, muted, managed }: HostRow): readonly Note[] {
+  return [
+    ...(blocked ? [{ words: 'Blocked', tone: 'bad' } as const] : []),
+    ...(secondary === 'missing' || secondary === 'differs'
+      ? [{ words: secondaryWords(secondary), tone: 'warning' } as const]
+      : []),
+    ...(maintenance ? [{ words: 'Maintenance', tone: 'calm' } as const] : []),
+    ...(muted ? [{ words: 'Muted', tone: 'calm' } as const] : []),
+    ...(managed ? [] : [{ words: 'Unmanaged', tone: 'calm' } as const]),
+  ]
+}
+
+export const secondaryWords = (secondary: 'missing' | 'differs'): string =>
+  secondary === 'missing' ? 'Missing on the Secondary' : 'Differs on the Secondary'
+
+/** `90 d`, `expired`. */
 export function daysLeft(notAfter: string, now: number): string {
   const left = Date.parse(notAfter) - now
-  return left <= 0 ? 'expired' : left < DAY_MS ? span(left) : `${Math.floor(left / DAY_MS)} d`
-}
-
-function certificateWords({ notAfter }: NonNullable<HostRow['certificate']>, now: number): string {
-  const left = daysLeft(notAfter, now)
-  return left === 'expired' ? 'Certificate expired' : `Certificate ends in ${left}`
+  return left <= 0 ? 'expired' : timeLeft(left)
 }
 
 /** Whether the served certificate has other names than this host. */
@@ -51,20 +118,3 @@ export const isForOthers = ({ host, certificate }: Pick<HostRow, 'host' | 'certi
 /** `, issued by Example CA for a.test, b.test`. Empty where it is not known. */
 export const issuedBy = ({ issuer, names = [] }: NonNullable<HostRow['certificate']>): string =>
   issuer === undefined ? '' : `, issued by ${issuer} for ${names.join(', ')}`
-
-/** The hosts that the title and the icon of the page count, and the verdict above the list. Muted hosts need no attention. */
-export const needAttention = (rows: readonly HostRow[], now: number): readonly HostRow[] =>
-  rows.filter((row) => row.muted === undefined && attentionOf(row, now).length > 0)
-
-/** `13 of 25 hosts need attention, 2 muted`. Muted hosts need none. */
-export function verdictOf(rows: readonly HostRow[], now: number): string {
-  const count = needAttention(rows, now).length
-  const muted = rows.filter((row) => row.muted !== undefined).length
-  const rest = muted === 0 ? '' : `, ${muted.toLocaleString('en')} muted`
-  if (count === 0) {
-    if (muted > 0) return `No host of ${rows.length.toLocaleString('en')} needs attention${rest}`
-    return rows.length === 1 ? 'The host is well' : `All ${rows.length.toLocaleString('en')} hosts are well`
-  }
-  const verb = count === 1 ? 'needs' : 'need'
-  return `${count.toLocaleString('en')} of ${rows.length.toLocaleString('en')} hosts ${verb} attention${rest}`
-}

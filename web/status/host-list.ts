@@ -1,11 +1,12 @@
 import type { HostRow } from '../api/hosts.ts'
 import { severity } from '../parts/badge-kind.ts'
+import { needsOf } from './attention.ts'
 
 export const SORTS = ['badge', 'host', 'server', 'since', 'uptime', 'latency', 'certificate', 'expires'] as const
 export type Sort = (typeof SORTS)[number]
 
 /** Filters that take several values at once. An empty list means all. */
-export const FILTERS = ['badge', 'server', 'zone', 'managed'] as const
+export const FILTERS = ['need', 'badge', 'server', 'zone', 'managed'] as const
 export type Filter = (typeof FILTERS)[number]
 
 /** The filter and the order of the hosts. */
@@ -17,6 +18,7 @@ export interface View extends Readonly<Record<Filter, readonly string[]>> {
 
 export const WHOLE_VIEW: View = {
   search: '',
+  need: [],
   badge: [],
   server: [],
   zone: [],
@@ -38,23 +40,25 @@ export function inOrder(rows: readonly HostRow[], { sort, descending }: Pick<Vie
 export function matching(
   rows: readonly HostRow[],
   { search, ...view }: Pick<View, 'search' | Filter>,
+  now: number,
 ): readonly HostRow[] {
   const wanted = search.trim().toLowerCase()
   const filters = FILTERS.filter((filter) => view[filter].length > 0)
   if (wanted === '' && filters.length === 0) return rows
   return rows.filter(
     (row) =>
-      filters.every((filter) => view[filter].includes(VALUES[filter](row))) &&
+      filters.every((filter) => VALUES[filter](row, now).some((value) => view[filter].includes(value))) &&
       (wanted === '' || row.host.includes(wanted) || row.server === wanted),
   )
 }
 
-/** The value of a host in each filter. */
-const VALUES: Record<Filter, (row: HostRow) => string> = {
-  badge: ({ badge }) => badge,
-  server: ({ server }) => server ?? 'none',
-  zone: ({ host }) => host.slice(host.indexOf('.') + 1),
-  managed: ({ managed }) => (managed ? 'managed' : 'unmanaged'),
+/** The values of a host in each filter. */
+const VALUES: Record<Filter, (row: HostRow, now: number) => readonly string[]> = {
+  need: needsOf,
+  badge: ({ badge }) => [badge],
+  server: ({ server }) => [server ?? 'none'],
+  zone: ({ host }) => [host.slice(host.indexOf('.') + 1)],
+  managed: ({ managed }) => [managed ? 'managed' : 'unmanaged'],
 }
 
 /** Unknown values come last, or first in reverse order. */
@@ -79,5 +83,7 @@ export function badgeCounts(rows: readonly HostRow[]): readonly (readonly [badge
 }
 
 /** The values that a filter can take, in order. */
-export const valuesOf = (rows: readonly HostRow[], filter: Filter): readonly string[] =>
-  [...new Set(rows.map(VALUES[filter]))].sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
+export const valuesOf = (rows: readonly HostRow[], filter: Exclude<Filter, 'need'>): readonly string[] =>
+  [...new Set(rows.flatMap((row) => VALUES[filter](row, 0)))].sort((a, b) =>
+    a.localeCompare(b, 'en', { numeric: true }),
+  )

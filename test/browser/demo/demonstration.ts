@@ -28,7 +28,7 @@ export function demonstration(): void {
     const page = await open('/', 'inside', TALL)
     const visit = (path: string) => page.goto(`${lab.description.inside}${path}`)
     await everyState(page)
-    await page.getByText(/^\d+ of \d+ hosts need attention/).waitFor()
+    await page.getByRole('button', { name: /^\d+ down$/ }).waitFor()
     await page.getByRole('row').filter({ hasText: 'legacy.lab.test' }).getByText('Blocked', { exact: true }).waitFor()
     await expectAccessible(page)
 

@@ -58,7 +58,7 @@ export function keyboard(): void {
     await page.getByText(`${host} is on the air`).waitFor()
 
     await page.goto(`${new URL(page.url()).origin}/hosts/${host}/details`)
-    await page.getByRole('button', { name: 'Open plan' }).waitFor()
+    await page.getByRole('link', { name: 'Open plan' }).waitFor()
     await pressOn(page, 'Open plan')
     await page.getByRole('button', { name: 'Change…' }).waitFor()
     await pressOn(page, 'Change…')

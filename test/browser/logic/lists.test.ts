@@ -1,9 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import { activityAddress, activityOf, auditAbout, matchingActivity } from '../../../web/activity/activity.ts'
+import {
+  type ActivityLine,
+  activityAddress,
+  activityOf,
+  auditAbout,
+  burstsOf,
+  matchingActivity,
+  rawOf,
+} from '../../../web/activity/activity.ts'
 import type { HostRow } from '../../../web/api/hosts.ts'
 import { shifted } from '../../../web/api/strips.ts'
 import { wholeWay } from '../../../web/diagnosis/way.ts'
-import { attentionOf, isForOthers, needAttention, verdictOf } from '../../../web/status/attention.ts'
+import { namesToShow, serversOf } from '../../../web/network/network.ts'
+import { alarmCount, isForOthers, needCounts, needsOf, notesOf } from '../../../web/status/attention.ts'
 import { badgeCounts, inOrder, matching, valuesOf, WHOLE_VIEW } from '../../../web/status/host-list.ts'
 
 const row = (host: string, badge: string, server: string | null = '25'): HostRow => ({
@@ -32,7 +41,7 @@ const ROWS = [
 describe('the list of hosts', () => {
   const names = (change: Partial<typeof WHOLE_VIEW>) => {
     const view = { ...WHOLE_VIEW, ...change }
-    return matching(inOrder(ROWS, view), view).map(({ host }) => host[0])
+    return matching(inOrder(ROWS, view), view, 0).map(({ host }) => host[0])
   }
 
   test('shows the worst state first, then sorts by name', () => {
@@ -57,6 +66,8 @@ describe('the list of hosts', () => {
     expect(valuesOf([...ROWS, row('e.test', 'DOWN', '23')], 'server')).toEqual(['23', '25', '253', 'none'])
     expect(names({ server: ['25', 'none'], badge: ['RUNNING', 'DOWN'] })).toEqual(['d', 'a', 'b'])
     expect(names({ managed: ['unmanaged'] })).toEqual([])
+    expect(names({ need: ['down'] })).toEqual(['d', 'c'])
+    expect(names({ need: ['muted'] })).toEqual([])
   })
 })
 
@@ -89,6 +100,39 @@ describe('the activity', () => {
     expect(titles({ search: '10.0.0' })).toEqual(['apply'])
   })
 
+  test('says in sentences what happened', () => {
+    const said = lines.map(({ before, host, after }) => `${before}${host}${after}`)
+    expect(said).toEqual([
+      'b.test went from RUNNING to DOWN',
+      '10.0.0.1 was refused to apply a.test: The situation changed after the plan was made',
+    ])
+    expect(titles({ search: 'went from running' })).toEqual(['host.badge'])
+    expect(rawOf(lines[1] as ActivityLine)).toMatch(/^apply · plan_stale · by 10\.0\.0\.1 · /)
+  })
+
+  test('what happens to one host in a second is one burst, and so is the same of several hosts', () => {
+    const event = (seq: number, second: number, host: string, type: string, facts: object) =>
+      ({ id: `evt_${seq}`, seq, type, timestamp: `2026-01-01T00:00:0${second}Z`, data: { host, facts } }) as never
+    const down = { before: 'RUNNING', badge: 'DOWN' }
+    const heads = burstsOf(
+      activityOf(
+        [],
+        [
+          event(1, 1, 'a.test', 'host.badge', { before: 'PENDING', badge: 'RUNNING' }),
+          event(2, 1, 'a.test', 'exposure.applied', { server: '25', port: 3000 }),
+          event(3, 5, 'a.test', 'host.badge', down),
+          event(4, 5, 'b.test', 'host.badge', down),
+          event(5, 9, 'b.test', 'host.badge', down),
+        ],
+      ),
+    ).map(({ head, lines: all, hosts }) => [head.title, all.length, hosts])
+    expect(heads).toEqual([
+      ['host.badge', 1, 1],
+      ['host.badge', 2, 2],
+      ['exposure.applied', 2, 1],
+    ])
+  })
+
   test('keeps its filters in the address', () => {
     const filter = { search: 'a b', kind: 'event', outcome: 'ok' }
     expect(activityAddress.write(filter)).toBe('?search=a+b&kind=event&outcome=ok')
@@ -111,29 +155,44 @@ test.each([
 
 describe('what needs attention', () => {
   const now = Date.parse('2026-01-01T00:00:00Z')
-  const on = (change: Partial<HostRow>) => attentionOf({ ...row('a.test', 'RUNNING'), ...change }, now)
+  const on = (change: Partial<HostRow>) => ({ ...row('a.test', 'RUNNING'), ...change })
+  const muted = { since: null, until: null, by: 'configuration' }
+  const soon = { expiresAt: '2026-01-01T00:57:00Z' }
+  const ending = { notAfter: '2026-01-04T00:00:00Z', level: 'critical' } as const
+  const sentence = (rows: readonly HostRow[]) =>
+    needCounts(rows, now)
+      .map(({ words }) => words)
+      .join(' · ')
 
-  test('is the badge, a failed rollback, the Secondary, the certificate and the end, worst first', () => {
-    expect(on({})).toEqual([])
-    expect(
-      on({
-        badge: 'HTTP 502',
-        blocked: true,
-        secondary: 'missing',
-        certificate: { notAfter: '2026-01-04T00:00:00Z', level: 'critical' },
-        expiresAt: '2026-01-01T01:00:00Z',
-      }).map(({ words }) => words),
-    ).toEqual(['Blocked', 'HTTP 502', 'Missing on the Secondary', 'Certificate ends in 3 d', 'Removed in 1 h'])
-    expect(verdictOf([...ROWS], now)).toBe('2 of 4 hosts need attention')
-    expect(needAttention(ROWS, now)).toHaveLength(2)
-    const muted = { since: null, until: null, by: 'configuration' }
-    const some = ROWS.map((one) => (one.badge === 'DOWN' ? { ...one, muted } : one))
-    expect(verdictOf(some, now)).toBe('1 of 4 hosts needs attention, 1 muted')
-    expect(needAttention(some, now)).toHaveLength(1)
-    const ending = { ...row('e.test', 'RUNNING'), expiresAt: '2026-01-01T01:00:00Z' }
-    expect(verdictOf([ending, row('f.test', 'RUNNING')], now)).toBe('1 of 2 hosts needs attention')
-    expect(needAttention([ending], now)).toHaveLength(1)
-    expect(verdictOf([{ ...row('d.test', 'DOWN'), muted }], now)).toBe('No host of 1 needs attention, 1 muted')
+  test('is a failed rollback, what visitors miss, a difference, the certificate and the end', () => {
+    expect(needsOf(on({}), now)).toEqual([])
+    expect(needsOf(on({ badge: 'PENDING' }), now)).toEqual([])
+    const all = { badge: 'HTTP 502', blocked: true, secondary: 'missing', certificate: ending, ...soon } as const
+    expect(needsOf(on(all), now)).toEqual(['blocked', 'down', 'differs', 'certificate', 'ends'])
+    expect(needsOf(on({ ...all, muted }), now)).toEqual(['muted'])
+    expect(needsOf(on({ badge: 'DRIFT' }), now)).toEqual(['differs'])
+    expect(notesOf(on(all)).map(({ words }) => words)).toEqual(['Blocked', 'Missing on the Secondary'])
+  })
+
+  test('a certificate that only ends soon still serves visitors, an expired or foreign one does not', () => {
+    const of = (certificate: HostRow['certificate']) => needsOf(on({ badge: 'CERT', certificate }), now)
+    expect(of(ending)).toEqual(['certificate'])
+    expect(of({ ...ending, level: 'expired' })).toEqual(['down'])
+    expect(of({ ...ending, level: 'ok', names: ['b.test'] })).toEqual(['down'])
+    expect(of(null)).toEqual(['down'])
+  })
+
+  test('is one sentence, whose first number is that of the title', () => {
+    expect(sentence(ROWS)).toBe('2 down')
+    expect(sentence([on({ badge: 'DOWN' }), on({ badge: 'DRIFT' }), on(soon), on({ badge: 'DOWN', muted })])).toBe(
+      '1 down · 1 differs · 1 ends in 57 min · 1 muted',
+    )
+    expect(sentence([on(soon), on(soon), on({ certificate: ending })])).toBe(
+      '1 certificate ends in 3 d · 2 end, one in 57 min',
+    )
+    expect(alarmCount(ROWS, now)).toBe(2)
+    expect(alarmCount([on(soon)], now)).toBe(1)
+    expect(alarmCount([on({ badge: 'DOWN', muted })], now)).toBe(0)
   })
 
   test('a request that fails alone is the broken link of the chain', () => {
@@ -156,4 +215,14 @@ test('the activity of a host without a plan has no lines of other hosts', () => 
   expect(about({ host: 'a.test' })).toEqual([])
   expect(about({ host: 'b.test' })).toEqual([2])
   expect(about({ host: 'b.test', planId: 'plan_1' })).toEqual([2, 3])
+})
+
+test('a server with many names shows those in trouble, and counts the others', () => {
+  const rows = Array.from({ length: 100 }, (_, at) => row(`h${at}.test`, at % 10 === 0 ? 'DOWN' : 'RUNNING', '25'))
+  const [[server, names] = ['', []]] = serversOf([...rows, row('other.test', 'RUNNING', '253')])
+  expect(server).toBe('25')
+  const { shown, others } = namesToShow(names)
+  expect(shown.every(({ badge }) => badge === 'DOWN')).toBe(true)
+  expect([shown.length, others]).toEqual([10, 90])
+  expect(namesToShow(rows.slice(0, 5)).shown).toHaveLength(5)
 })

@@ -103,7 +103,7 @@ describe('a plan that replaces another one', () => {
     expect(contrastsOf(plan, former).map(({ what, before, after, isNew }) => [what, before, after[0], isNew])).toEqual([
       ['Backend', 'Server 25, port 3000', 'Server 25, port 3001', true],
       ['Health path', '/', 'Stays as it is', false],
-      ['HTTPS', 'No', 'Stays as it is', false],
+      ['HTTPS', 'Off', 'Stays as it is', false],
       ['DNS', 'Record of the name', 'Stays as it is', false],
       ['Removes itself', '1 h after its apply', '1 h after this apply', true],
     ])
@@ -144,7 +144,7 @@ describe('a plan that replaces another one', () => {
     const change = { request: { ...secure, replaces: 'plan_1' }, changes: [issue] }
     const formerly = (one: Plan['request'], changes: Plan['changes'] = []) =>
       contrastsOf(change, { request: one, changes }).find(({ what }) => what === 'Certificate')?.before
-    expect(formerly(request)).toBe('None: served by plain HTTP')
+    expect(formerly(request)).toBe('none (HTTP)')
     expect(formerly(secure, [{ ...issue, names: ['*.test'] }])).toBe('That of the former plan: *.test')
   })
 

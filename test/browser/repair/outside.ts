@@ -15,7 +15,7 @@ export function outside(): void {
     await page.goto(`${lab.description.outside}/plans/${planId}`)
     await page.getByRole('region', { name: 'What changes' }).waitFor()
     expect(await acting.count()).toBe(0)
-    expect(await page.getByRole('link', { name: 'History' }).count()).toBe(0)
+    expect(await page.getByRole('link', { name: 'Plans', exact: true }).count()).toBe(0)
     expect(await page.getByText('asked by').count()).toBe(0)
     await goTo(page, '/plans')
     await page.getByText('The list of plans is for the internal network').waitFor()

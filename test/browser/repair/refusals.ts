@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { test } from '../site/page-test.ts'
-import { askForPlan, fillPlan, goTo } from '../site/steps.ts'
+import { askForPlan, fillPlan, goTo, makePlan } from '../site/steps.ts'
 
 /** Errors are shown next to the field that caused them. */
 export function refusals(): void {
@@ -34,6 +34,32 @@ export function refusals(): void {
     expect(await describes('Subdomain')).toMatchObject({ invalid: null })
   })
 
+  test('nothing is preselected, examples are placeholders, and an empty health path is the usual one', async ({
+    lab,
+    open,
+  }) => {
+    const page = await open('/plan', 'outside')
+    await page.getByLabel('Subdomain').waitFor()
+    expect(await page.getByRole('radio', { checked: true }).count()).toBe(0)
+    for (const [label, example] of [
+      ['Subdomain', 'shop'],
+      ['Port', '3000'],
+      ['Health path', '/healthz'],
+    ] as const) {
+      const field = page.getByLabel(label)
+      expect([await field.getAttribute('placeholder'), await field.inputValue()]).toEqual([example, ''])
+    }
+    await page.getByLabel('Subdomain').fill('nothing-chosen')
+    await page.getByLabel('Port').fill('3000')
+    await askForPlan(page)
+    await page.getByText('Choose one of the target servers.').waitFor()
+    await page.getByText('Options', { exact: true }).click()
+    for (const group of ['Limits', 'Access', 'Headers', 'Backend'])
+      await page.getByRole('group', { name: group }).waitFor()
+    const planId = await makePlan(page, { subdomain: 'nothing-chosen', port: 3000, tls: false })
+    expect((await lab.call({ path: `/api/deploy/plans/${planId}` })).body.request.health).toBe('/healthz')
+  })
+
   test('a refused plan marks every field that caused it, with advice', async ({ open }) => {
     const page = await open('/plan', 'outside')
     await fillPlan(page, { subdomain: 'ns1', server: '253', port: 3000 })
@@ -48,6 +74,9 @@ export function refusals(): void {
       const said = await Promise.all(ids.split(' ').map((id) => page.locator(`[id="${id}"]`).innerText()))
       expect(said.join(' ')).toMatch(words)
     }
+    // Each reason stands once: the check says only where.
+    expect(await page.getByText('did not answer HTTP 2xx').count()).toBe(1)
+    await page.getByText('The reason stands at the field “Subdomain”.').waitFor()
     expect(await page.getByText('What changes').count()).toBe(0)
   })
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { extname, join } from 'node:path'
-import type { Diagnosis, HostRow, Plan, Run } from '../../../src/client/index.ts'
+import type { Diagnosis, HostRow, Plan, Policy, Run } from '../../../src/client/index.ts'
 import { ANSWERS } from '../../../src/http/schemas/examples.ts'
 
 /** A stand-in for the service: the built page, with the examples of the API as answers and the hosts of a test. */
@@ -16,6 +16,8 @@ export interface CannedPage extends AsyncDisposable {
   /** The plan, and the events of its run so far, as a new stream of the run gets them. */
   plan: Plan
   run: readonly RunEvent[]
+  /** Who the page says that it is. */
+  caller: Policy['caller']
   /** The requests to the API so far, as `GET /api/hosts?sort=host`. */
   readonly requests: readonly string[]
   /** Sends an event on every open stream of changes. */
@@ -30,6 +32,7 @@ type RunEvent = Run['events'][number]
 const WEB = 'dist/web'
 const TYPES: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' }
 const EXAMPLE_ROW = ANSWERS.followHosts?.[200] as HostRow
+const EXAMPLE_POLICY = ANSWERS.getPolicy?.[200] as Policy
 const EXAMPLE_DIAGNOSIS = ANSWERS.diagnoseHost?.[200] as Diagnosis
 
 export const CANNED_PLAN = ANSWERS.createPlan?.[201] as Plan
@@ -90,6 +93,7 @@ export async function startCannedPage(): Promise<CannedPage> {
   const bodyFor = (url: URL): unknown => {
     if (url.pathname === '/api/hosts') return pageOf(canned.hosts, url.searchParams)
     if (url.pathname === '/api/diagnose') return canned.diagnose()
+    if (url.pathname === '/api/policy') return { ...EXAMPLE_POLICY, caller: canned.caller }
     if (url.pathname === `/api/deploy/plans/${CANNED_PLAN.planId}`) return canned.plan
     return EXAMPLES[url.pathname]
   }
@@ -112,6 +116,7 @@ export async function startCannedPage(): Promise<CannedPage> {
     diagnose: () => EXAMPLE_DIAGNOSIS,
     plan: CANNED_PLAN,
     run: [],
+    caller: EXAMPLE_POLICY.caller,
     requests,
     tell: (event, data) => {
       for (const stream of streams) write(stream, event, data)
@@ -125,7 +130,6 @@ export async function startCannedPage(): Promise<CannedPage> {
 
 /** What the page asks for beside hosts and diagnoses. */
 const EXAMPLES: Readonly<Record<string, unknown>> = {
-  '/api/policy': ANSWERS.getPolicy?.[200],
   '/api/health': ANSWERS.getHealth?.[200],
   '/api/hosts/history': ANSWERS.getHostHistory?.[200],
   '/api/deploy/plans': ANSWERS.listPlans?.[200],

@@ -7,21 +7,22 @@ import { Button } from '../parts/Button.tsx'
 import control from '../parts/control.module.css'
 import { Dialog, DialogActions } from '../parts/Dialog.tsx'
 import { Field } from '../parts/Field.tsx'
-import { Notice } from '../parts/Notice.tsx'
 import { TermInput } from '../parts/TermInput.tsx'
 import { Trouble } from '../parts/Trouble.tsx'
-import { inFull } from '../parts/time.ts'
 import { useOwnerConsent } from '../run/owner-consent.tsx'
-import styles from '../run/RunPanel.module.css'
 
 interface Wanted {
   readonly expiresIn: number | undefined
   readonly note: string
 }
 
-/** Whether trouble of a host alerts anybody, and the button that changes it. The stream of changes tells the new row. */
-export function Mute({ row: { host, muted, owner } }: { readonly row: HostRow }) {
-  const [isAsked, setIsAsked] = useState(false)
+interface MuteDialogProps {
+  readonly row: HostRow
+  readonly onClose: () => void
+}
+
+/** Mutes a host, or ends its mute. The stream of changes tells the new row. */
+export default function MuteDialog({ row: { host, muted, owner }, onClose }: MuteDialogProps) {
   const muting = useMutation({
     mutationFn: (wanted: Wanted | undefined) =>
       wanted
@@ -30,38 +31,42 @@ export function Mute({ row: { host, muted, owner } }: { readonly row: HostRow })
             ...(wanted.note && { note: wanted.note }),
           })
         : client.unmute(host),
+    onSuccess: onClose,
   })
+  const consent = useOwnerConsent([owner])
+  const asking = { muting, consent, onClose, host }
+  return muted ? <EndMute {...asking} /> : <Mute {...asking} />
+}
+
+interface AskingProps {
+  readonly host: string
+  readonly muting: {
+    readonly mutate: (wanted: Wanted | undefined) => void
+    readonly isPending: boolean
+    readonly error: Error | null
+  }
+  readonly consent: ReturnType<typeof useOwnerConsent>
+  readonly onClose: () => void
+}
+
+function EndMute({ host, muting, consent, onClose }: AskingProps) {
   return (
-    <>
-      {muted ? (
-        <Notice tone="calm" title={muted.until ? `Muted until ${inFull(muted.until)}` : 'Muted until somebody ends it'}>
-          <p>
-            By {muted.by}
-            {muted.note && `: ${muted.note}`}. The host is checked as before. Its trouble alerts nobody and does not
-            count among the hosts that need attention.
-          </p>
-        </Notice>
-      ) : (
-        <p>Trouble of this host counts among the hosts that need attention, and alerts people.</p>
-      )}
+    <Dialog title={`End the mute of ${host}?`} onClose={onClose}>
+      <p>Its trouble counts among the hosts that need attention again, and alerts people.</p>
+      {consent.question}
       {muting.error && <Trouble fault={muting.error} />}
-      <div className={styles.actions}>
-        <Button busy={muting.isPending} onClick={() => (muted ? muting.mutate(undefined) : setIsAsked(true))}>
-          {muted ? 'End mute' : 'Mute…'}
+      <DialogActions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button
+          look="main"
+          busy={muting.isPending}
+          disabled={!consent.isGiven}
+          onClick={() => muting.mutate(undefined)}
+        >
+          End mute
         </Button>
-      </div>
-      {isAsked && (
-        <MuteDialog
-          host={host}
-          owner={owner}
-          onCancel={() => setIsAsked(false)}
-          onMute={(wanted) => {
-            setIsAsked(false)
-            muting.mutate(wanted)
-          }}
-        />
-      )}
-    </>
+      </DialogActions>
+    </Dialog>
   )
 }
 
@@ -73,24 +78,18 @@ const TIMES = [
   ['', 'Until somebody ends it'],
 ] as const
 
-interface MuteDialogProps {
-  readonly host: string
-  readonly owner: string | undefined
-  readonly onCancel: () => void
-  readonly onMute: (wanted: Wanted) => void
-}
-
-function MuteDialog({ host, owner, onCancel, onMute }: MuteDialogProps) {
+function Mute({ host, muting, consent: { isGiven, question }, onClose }: AskingProps) {
   const [seconds, setSeconds] = useState<string>('3600')
   const [note, setNote] = useState('')
-  const { isGiven, question } = useOwnerConsent([owner])
   const isBad = note.trim() !== '' && !isNote(note.trim())
   return (
-    <Dialog title={`Mute ${host}?`} onClose={onCancel}>
+    <Dialog title={`Mute ${host}?`} onClose={onClose}>
+      <p>It is checked as before. Its trouble alerts nobody and does not count among the hosts that need attention.</p>
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (!isBad && isGiven) onMute({ expiresIn: seconds === '' ? undefined : Number(seconds), note: note.trim() })
+          if (!isBad && isGiven)
+            muting.mutate({ expiresIn: seconds === '' ? undefined : Number(seconds), note: note.trim() })
         }}
       >
         <Field label="For how long">
@@ -124,9 +123,10 @@ function MuteDialog({ host, owner, onCancel, onMute }: MuteDialogProps) {
           )}
         </Field>
         {question}
+        {muting.error && <Trouble fault={muting.error} />}
         <DialogActions>
-          <Button onClick={onCancel}>Cancel</Button>
-          <Button type="submit" look="main" disabled={isBad || !isGiven}>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="main" busy={muting.isPending} disabled={isBad || !isGiven}>
             Mute {host}
           </Button>
         </DialogActions>

@@ -1,7 +1,6 @@
 import { useRef, useState } from 'react'
 import { client } from '../api/client.ts'
 import type { HostRow } from '../api/hosts.ts'
-import { usePolicy } from '../api/policy.ts'
 import { ExtendDialog } from '../host/ExtendDialog.tsx'
 import { Button } from '../parts/Button.tsx'
 import { Dialog, DialogActions } from '../parts/Dialog.tsx'
@@ -10,15 +9,15 @@ import { Notice } from '../parts/Notice.tsx'
 import { TermInput } from '../parts/TermInput.tsx'
 import { useOwnerConsent } from '../run/owner-consent.tsx'
 import run from '../run/RunPanel.module.css'
-import styles from './BulkActs.module.css'
+import styles from './Selection.module.css'
 
 /** More than this at once is no accident to be risked. */
 const MOST = 50
 
-interface BulkActsProps {
-  /** The hosts that the filters show. */
+interface SelectionProps {
+  /** The hosts that are selected. Each has a plan. */
   readonly rows: readonly HostRow[]
-  readonly isFiltered: boolean
+  readonly onClear: () => void
 }
 
 interface Outcome {
@@ -26,29 +25,26 @@ interface Outcome {
   readonly fault: string | undefined
 }
 
-/** Extends or removes every managed host that the filters show, after one confirmation that lists them. */
-export function BulkActs({ rows, isFiltered }: BulkActsProps) {
-  const { data: policy } = usePolicy()
+interface Progress {
+  readonly verb: string
+  readonly all: number
+  readonly done: readonly Outcome[]
+}
+
+/** Extends or removes the selected exposures, after one confirmation that lists them. */
+export default function Selection({ rows, onClear }: SelectionProps) {
   const [asked, setAsked] = useState<'extend' | 'remove' | undefined>()
-  const [progress, setProgress] = useState<{
-    readonly verb: string
-    readonly all: number
-    readonly done: readonly Outcome[]
-  }>()
+  const [progress, setProgress] = useState<Progress>()
   const place = useRef<HTMLDivElement>(null)
-  const managed = rows.flatMap(({ host, planId, expiresAt, owner }) =>
-    planId ? [{ host, planId, expiresAt, owner }] : [],
-  )
-  const ending = managed.filter(({ expiresAt }) => expiresAt !== null)
-  if (!policy?.caller.may.includes('remove')) return null
+  const ending = rows.filter(({ expiresAt }) => expiresAt !== null)
   const isRunning = progress !== undefined && progress.done.length < progress.all
-  const runAll = async (verb: string, chosen: typeof managed, act: (planId: string) => Promise<unknown>) => {
+  const runAll = async (verb: string, chosen: readonly HostRow[], act: (planId: string) => Promise<unknown>) => {
     setAsked(undefined)
     const done: Outcome[] = []
     setProgress({ verb, all: chosen.length, done })
     // The progress takes the place of the pressed button.
     requestAnimationFrame(() => place.current?.focus())
-    for (const { host, planId } of chosen) {
+    for (const { host, planId = '' } of chosen) {
       const fault = await act(planId).then(
         () => undefined,
         (error: Error) => error.message,
@@ -57,50 +53,63 @@ export function BulkActs({ rows, isFiltered }: BulkActsProps) {
       setProgress({ verb, all: chosen.length, done: [...done] })
     }
   }
-  const isOffered = isFiltered && managed.length > 1 && managed.length <= MOST
-  const failed = progress?.done.filter(({ fault }) => fault !== undefined) ?? []
+  const hosts = (some: readonly HostRow[]) => some.map(({ host }) => host)
+  const owners = (some: readonly HostRow[]) => some.map(({ owner }) => owner)
+  if (rows.length === 0 && !progress) return null
   return (
-    <>
-      {isOffered && !isRunning && (
-        <div className={styles.acts}>
-          {ending.length > 1 && (
-            <Button onClick={() => setAsked('extend')}>Extend {ending.length} shown exposures…</Button>
-          )}
-          <Button onClick={() => setAsked('remove')}>Remove {managed.length} shown exposures…</Button>
-        </div>
-      )}
-      <div ref={place} tabIndex={-1}>
-        {progress && (
-          <Notice
-            tone={failed.length > 0 ? 'warning' : isRunning ? 'calm' : 'good'}
-            title={`${progress.verb}: ${progress.done.length} of ${progress.all}${failed.length > 0 ? `, ${failed.length} failed` : ''}`}
-            live
-          >
-            {failed.map(({ host, fault }) => (
-              <p key={host}>
-                {host}: {fault}
-              </p>
-            ))}
-          </Notice>
-        )}
+    <section className={styles.bar} aria-label="Selected exposures">
+      <div ref={place} tabIndex={-1} className={styles.progress}>
+        {progress && <ProgressOf progress={progress} />}
       </div>
+      <p className={styles.count}>
+        {rows.length > MOST ? `${rows.length} selected, at most ${MOST} at once` : `${rows.length} selected`}
+      </p>
+      {!isRunning && ending.length > 0 && rows.length <= MOST && (
+        <Button onClick={() => setAsked('extend')}>{`Extend ${ending.length}…`}</Button>
+      )}
+      {!isRunning && rows.length > 0 && rows.length <= MOST && (
+        <Button onClick={() => setAsked('remove')}>{`Remove ${rows.length}…`}</Button>
+      )}
+      {!isRunning && (
+        <Button look="quiet" onClick={onClear}>
+          {rows.length > 0 ? 'Clear' : 'Close'}
+        </Button>
+      )}
       {asked === 'extend' && (
         <ExtendDialog
-          hosts={ending.map(({ host }) => host)}
-          owners={ending.map(({ owner }) => owner)}
+          hosts={hosts(ending)}
+          owners={owners(ending)}
           onCancel={() => setAsked(undefined)}
           onExtend={(seconds) => void runAll('Extended', ending, (planId) => client.extendPlan(planId, seconds))}
         />
       )}
       {asked === 'remove' && (
         <RemoveAllDialog
-          hosts={managed.map(({ host }) => host)}
-          owners={managed.map(({ owner }) => owner)}
+          hosts={hosts(rows)}
+          owners={owners(rows)}
           onCancel={() => setAsked(undefined)}
-          onRemove={() => void runAll('Removed', managed, (planId) => client.removePlan(planId))}
+          onRemove={() => void runAll('Removed', rows, (planId) => client.removePlan(planId))}
         />
       )}
-    </>
+    </section>
+  )
+}
+
+function ProgressOf({ progress: { verb, all, done } }: { readonly progress: Progress }) {
+  const failed = done.filter(({ fault }) => fault !== undefined)
+  const tone = failed.length > 0 ? 'warning' : done.length < all ? 'calm' : 'good'
+  return (
+    <Notice
+      tone={tone}
+      title={`${verb}: ${done.length} of ${all}${failed.length > 0 ? `, ${failed.length} failed` : ''}`}
+      live
+    >
+      {failed.map(({ host, fault }) => (
+        <p key={host}>
+          {host}: {fault}
+        </p>
+      ))}
+    </Notice>
   )
 }
 
@@ -117,7 +126,7 @@ function RemoveAllDialog({ hosts, owners, onCancel, onRemove }: RemoveAllDialogP
   const { isGiven, question } = useOwnerConsent(owners)
   const isSame = typed.trim() === String(hosts.length)
   return (
-    <Dialog title={`Remove ${hosts.length} exposures?`} onClose={onCancel}>
+    <Dialog title={`Remove ${counted(hosts)}?`} onClose={onCancel}>
       <p>Name and proxy entry of each are removed, one after the other. The backends are not touched.</p>
       <ul className={run.deeds}>
         {hosts.map((host) => (
@@ -137,10 +146,13 @@ function RemoveAllDialog({ hosts, owners, onCancel, onRemove }: RemoveAllDialogP
         <DialogActions>
           <Button onClick={onCancel}>Cancel</Button>
           <Button type="submit" look="danger" disabled={!isSame || !isGiven}>
-            Remove {hosts.length} exposures
+            Remove {counted(hosts)}
           </Button>
         </DialogActions>
       </form>
     </Dialog>
   )
 }
+
+const counted = (hosts: readonly string[]): string =>
+  hosts.length === 1 ? (hosts[0] ?? '') : `${hosts.length} exposures`
