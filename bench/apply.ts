@@ -1,68 +1,88 @@
-import type { Lab } from '../lab/lab.ts'
-import type { ServiceConfig } from '../lab/service-config.ts'
-import { onLab, startService } from './bench-lab.ts'
-import { Caller } from './caller.ts'
-import { type OneByOne, oneByOne } from './exposures.ts'
-import { floorOf } from './floor.ts'
+import { join } from 'node:path'
+import { checkout } from '../lab/checkout.ts'
+import { BACKEND_URL, changeBareNginx, startBackend, startBareNginx } from './bare-nginx.ts'
+import { inFolder } from './bench-lab.ts'
+import { BLOCKS, blockPerHost } from './block-per-host.ts'
+import { startCaddy } from './caddy.ts'
+import { isServed } from './is-served.ts'
 import { median, timed } from './measure.ts'
+import { BENCH_PLACE } from './place.ts'
+import { programOf } from './programs.ts'
+import { measureSides, Side } from './sides.ts'
 import type { Sizes } from './sizes.ts'
-import { type Row, row } from './table.ts'
+import { note, type Row, row, type Target } from './table.ts'
+import { makeWildcard } from './wildcard.ts'
 
-/** One apply and one remove over HTTP, in alternation with the minimal work on one edge. */
+const ZONE = 'bare.test'
+const BARE = 'bare nginx: one more block'
+/** At most this many times bare nginx. */
+const MOST_TIMES: Readonly<Record<string, number>> = {
+  ...{ 'one apply': 0.75, 'one remove': 0.75 },
+  ...{ '16 applies at once': 4, '16 removes at once': 4, '64 applies at once': 12, '64 removes at once': 12 },
+  ...{ 'own certificate, one': 1.3, 'own certificate, 64 at once': 20 },
+}
+
+/** The first page: what most people do, in turns with bare nginx and Caddy. DNS and the proof are in our figures and not in theirs. */
 export function benchApply({ apply: size }: Sizes): Promise<Row[]> {
-  return onLab({ hosts: size.hosts, tls: 'wildcard' }, async (lab) => {
-    const wildcard = await measure(lab, 'wildcard', size)
-    await startService(lab, size.hosts, withoutWildcard)
-    const own = await measure(lab, 'own', size)
-    await startService(lab, size.hosts, withoutSecondary)
-    const alone = await measure(lab, 'alone', size)
-    return [
-      ...rowsOf(`${size.hosts} hosts, wildcard`, wildcard, { floor: 1, remove: 1.2 }),
-      row('one apply with its own certificate : one by wildcard', '×', median(own.apply) / median(wildcard.apply), {
-        most: 2,
-      }),
-      ...rowsOf(`${size.hosts} hosts, own certificate from Pebble`, own),
-      ...rowsOf(`${size.hosts} hosts, wildcard, the Primary alone`, alone),
-    ]
+  return inFolder(async (folder) => {
+    await makeWildcard(ZONE, folder)
+    const hosts = Array.from({ length: size.hosts }, (_, at) => `h${at}.${ZONE}`)
+    const backend = await startBackend(folder)
+    const [bare, caddy]: [number[], number[]] = [[], []]
+    try {
+      const [nginx, other] = [await bareNginx(folder, hosts), await caddyIn(folder, hosts)]
+      const ours = await Side.start(checkout(), BENCH_PLACE, join(folder, 'lab'), size)
+      try {
+        await measureSides([ours], size, async (turn) => {
+          for (let round = 0; round < size.rounds; round += 1) {
+            const host = `new-${turn}-${round}.${ZONE}`
+            bare.push(await timed(() => nginx.add(host)))
+            if (other) caddy.push(await timed(() => other.add(host)))
+            await other?.remove(host)
+          }
+        })
+      } finally {
+        await Promise.all([ours.stop(), nginx.stop(), other?.stop()])
+      }
+      return rowsOf(ours.figures, bare, caddy)
+    } finally {
+      await backend.stop()
+    }
   })
 }
 
-interface Measured extends OneByOne {
-  readonly floor: readonly number[]
-}
-
-async function measure({ description: lab }: Lab, prefix: string, size: Sizes['apply']): Promise<Measured> {
-  const caller = new Caller(lab)
-  const bare = floorOf(lab)
-  const floor: number[] = []
-  const between = async (round: number) => {
-    const took = await timed(() => bare(`${prefix}-floor-${round + size.warmUp}`))
-    if (round >= 0) floor.push(took)
-  }
-  const times = await oneByOne(caller, lab, { prefix, rounds: size.rounds, warmUp: size.warmUp, between })
-  caller.close()
-  return { ...times, floor }
-}
-
-function rowsOf(
-  where: string,
-  { apply, remove, floor, steps }: Measured,
-  most?: { readonly floor: number; readonly remove: number },
-): Row[] {
+function rowsOf(figures: Side['figures'], bare: readonly number[], caddy: readonly number[]): Row[] {
   return [
-    row(`${where}: one apply`, 'ms', apply),
-    row(`${where}: bare nginx -t, HUP, UPDATE on one edge`, 'ms', floor),
-    row(`${where}: apply : bare`, '×', median(apply) / median(floor), most && { most: most.floor }),
-    row(`${where}: one remove`, 'ms', remove),
-    row(`${where}: remove : apply`, '×', median(remove) / median(apply), most && { most: most.remove }),
-    ...[...steps].map(([name, ms]) => row(`${where}: step ${name}`, 'ms', ms)),
+    row(BARE, 'ms', bare),
+    caddy.length > 0
+      ? row('Caddy: one more route', 'ms', caddy)
+      : note('Caddy', 'not measured: caddy is not installed'),
+    ...[...figures].flatMap(([measure, ms]) => {
+      const most = MOST_TIMES[measure]
+      const target: Target | undefined = most === undefined ? undefined : { most }
+      return [row(measure, 'ms', ms), row(`${measure} : bare`, '×', median(ms) / median(bare), target)]
+    }),
   ]
 }
 
-function withoutSecondary(config: ServiceConfig): ServiceConfig {
-  const { servers, edges } = config as { servers: object; edges: Record<string, unknown> }
-  return { ...config, servers: { ...servers, secondary: 'none' }, edges: { 23: edges['23'] } }
+/** An nginx with two blocks for each host. `add`: writes one more, tests, reloads, and resolves when the host is served. */
+async function bareNginx(folder: string, hosts: readonly string[]) {
+  const pair = { certificate: join(folder, 'wildcard.pem'), key: join(folder, 'wildcard.key') }
+  const text = (names: readonly string[]) => blockPerHost(names, BACKEND_URL, pair)
+  const daemon = await startBareNginx(folder, 'bare', text(hosts))
+  return {
+    async add(host: string) {
+      await changeBareNginx(folder, 'bare', text([...hosts, host]))
+      while (!(await isServed(BLOCKS, host)));
+    },
+    stop: () => daemon.stop(),
+  }
 }
 
-/** The hosts that are there keep the wildcard certificate, but the service cannot use it for new ones. */
-const withoutWildcard = (config: ServiceConfig): ServiceConfig => ({ ...config, certificates: [] })
+/** Undefined without Caddy. */
+async function caddyIn(folder: string, hosts: readonly string[]) {
+  const program = programOf('caddy')
+  if (program === undefined) return undefined
+  const certificates = [{ certificate: join(folder, 'wildcard.pem'), key: join(folder, 'wildcard.key') }]
+  return startCaddy({ program, folder, hosts, target: BACKEND_URL, certificates })
+}

@@ -84,7 +84,7 @@ export async function startService(
 }
 
 /** One address makes all the calls, so its budgets must not end. */
-function benchConfig(config: ServiceConfig): ServiceConfig {
+export function benchConfig(config: ServiceConfig): ServiceConfig {
   const budget = { plan: 1_000_000, diagnose: 1_000_000, read: 1_000_000 }
   return { ...config, monitor: { everySeconds: EVERY_SECONDS }, rateLimits: { internal: budget } }
 }

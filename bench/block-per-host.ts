@@ -9,12 +9,15 @@ const HTTP_PORT = 8080
  * An nginx as an administrator would write it who gives every host two server blocks. The certificate stands in the default
  * server only: with one in every block, 10,000 hosts would take gigabytes.
  */
-export function startBlockPerHost(
-  folder: string,
+export const startBlockPerHost = (folder: string, ...blocks: Parameters<typeof blockPerHost>): Promise<Daemon> =>
+  startBareNginx(folder, 'blocks', blockPerHost(...blocks))
+
+/** What stands in its `http {}`. */
+export function blockPerHost(
   hosts: readonly string[],
   target: string,
   certificate: { readonly certificate: string; readonly key: string },
-): Promise<Daemon> {
+): string {
   const secure = `${BLOCKS.address}:${BLOCKS.port}`
   const plain = `${BLOCKS.address}:${HTTP_PORT}`
   const base = `server_names_hash_max_size 65536;
@@ -46,5 +49,5 @@ server {
     proxy_set_header Proxy "";
   }
 }`
-  return startBareNginx(folder, 'blocks', `${base}${hosts.map(block).join('')}`)
+  return `${base}${hosts.map(block).join('')}`
 }

@@ -1,14 +1,15 @@
 import { writeFileSync } from 'node:fs'
 import { request } from 'node:http'
-import { request as httpsRequest } from 'node:https'
 import { join } from 'node:path'
 import { startDaemon } from '../lab/daemon.ts'
+import { isServed } from './is-served.ts'
 import { BENCH_PLACE } from './place.ts'
 
 const READY_WITHIN_MS = 120_000
 const ADDRESS = `${BENCH_PLACE.network}.80`
 const ADMIN_PORT = 2019
 const HTTPS_PORT = 8443
+const SERVED = { address: ADDRESS, port: HTTPS_PORT }
 const ROUTES = '/config/apps/http/servers/bench/routes'
 
 export interface CaddyOptions {
@@ -40,14 +41,14 @@ export async function startCaddy(options: CaddyOptions): Promise<Caddy> {
     logFile: join(folder, 'caddy.log'),
     env: { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
     readyWithinMs: READY_WITHIN_MS,
-    isReady: async () => hosts[0] !== undefined && (await isServed(hosts[0])),
+    isReady: async () => hosts[0] !== undefined && (await isServed(SERVED, hosts[0])),
   })
   return {
     address: ADDRESS,
     port: HTTPS_PORT,
     async add(host) {
       await administer('POST', ROUTES, routeOf(host, target))
-      while (!(await isServed(host)));
+      while (!(await isServed(SERVED, host)));
     },
     remove: (host) => administer('DELETE', `/id/${host}`),
     stop: () => daemon.stop(),
@@ -95,18 +96,3 @@ function administer(method: string, path: string, body?: unknown): Promise<void>
     asked.end(text)
   })
 }
-
-/** Caddy answers 200 without a body for a host that it does not know. */
-const isServed = (host: string): Promise<boolean> =>
-  new Promise((resolve) => {
-    const tls = { servername: host, rejectUnauthorized: false, agent: false }
-    const asked = httpsRequest({ ...tls, host: ADDRESS, port: HTTPS_PORT, headers: { host } }, (answer) => {
-      let bytes = 0
-      answer.on('data', (chunk: Buffer) => {
-        bytes += chunk.length
-      })
-      answer.once('end', () => resolve(answer.statusCode === 200 && bytes > 0))
-    })
-    asked.once('error', () => resolve(false))
-    asked.end()
-  })

@@ -5,7 +5,8 @@ import { END_SIGNALS } from '../lab/run.ts'
 import { benchApply } from './apply.ts'
 import { type PartName, parseArguments, USAGE } from './arguments.ts'
 import { closeLab } from './bench-lab.ts'
-import { benchConcurrent } from './concurrent.ts'
+import { compareWith } from './compare.ts'
+import { benchAdding, benchConcurrent } from './concurrent.ts'
 import { benchEdge } from './edge.ts'
 import { benchModel } from './model.ts'
 import { benchMonitor } from './monitor.ts'
@@ -30,6 +31,7 @@ const BENCHES: Record<PartName, (sizes: Sizes) => Promise<Row[]>> = {
   serve: benchServe,
   model: benchModel,
   stretches: benchStretches,
+  adding: benchAdding,
 }
 
 /** `npm run bench`: runs the parts one after the other, each on its own lab, and prints one table. */
@@ -41,7 +43,10 @@ if (!order) {
 // A process that exits ends the programs that it started; one that a signal kills does not.
 for (const signal of END_SIGNALS) process.once(signal, () => process.exit(130))
 const results: PartResult[] = []
-for (const part of order.parts) results.push(await resultOf(part, order.isShort ? SHORT : FULL))
+const sizes = order.isShort ? SHORT : FULL
+for (const part of order.parts) results.push(await resultOf(part, () => BENCHES[part](sizes)))
+const { compare } = order
+if (compare !== undefined) results.push(await resultOf('compare', () => compareWith(compare, sizes)))
 await closeLab()
 const found = versions()
 process.stdout.write(`${plainTable(results)}\n\n${found.join('\n')}\n`)
@@ -51,10 +56,10 @@ const isMissed = !order.isShort && results.some(({ rows }) => rows.some((row) =>
 if (isMissed || results.some(({ failure }) => failure !== undefined)) process.exitCode = 1
 
 /** The next part runs even if this one fails. */
-async function resultOf(part: PartName, sizes: Sizes): Promise<PartResult> {
+async function resultOf(part: string, measure: () => Promise<Row[]>): Promise<PartResult> {
   const started = performance.now()
   process.stderr.write(`${part} ... `)
-  const { rows, failure } = await BENCHES[part](sizes).then(
+  const { rows, failure } = await measure().then(
     (measured) => ({ rows: measured, failure: undefined }),
     (error: Error) => ({ rows: [], failure: error }),
   )

@@ -79,6 +79,34 @@ export function pageTable(results: readonly PartResult[]): string {
     .join('\n')
 }
 
+export interface Earlier {
+  readonly commit: string
+  readonly figures: Readonly<Record<string, number | undefined>>
+}
+
+/** The first page: what was measured in milliseconds, beside what earlier versions took. */
+export function firstTable(rows: readonly Row[], earlier: readonly Earlier[]): string {
+  const lines = [
+    ['measure', 'now', ...earlier.map(({ commit }) => commit)],
+    ...rows
+      .filter(({ unit, values }) => unit === 'ms' && values.length > 0)
+      .map(({ measure, values }) => [
+        measure,
+        format(summarize(values).p50, 'ms'),
+        ...earlier.map(({ figures }) => (figures[measure] === undefined ? '' : format(figures[measure], 'ms'))),
+      ]),
+  ]
+  const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)))
+  return lines
+    .map((cells) =>
+      cells
+        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
 function underTitles(lines: readonly string[][]): string[][] {
   let title = ''
   return lines.flatMap(([measure = '', p50 = '', p90 = '', , , target = '', met = '']) => {

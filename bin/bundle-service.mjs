@@ -72,6 +72,7 @@ await build({
     rolldownOptions: {
       input: {
         'command-line': join(SOURCES, 'compose/command-line.ts'),
+        version: join(SOURCES, 'runtime/version.ts'),
         'nginx-thread': join(SOURCES, 'nginx/process/nginx-thread.ts'),
         'parse-thread': join(SOURCES, 'estate/reading/parse-thread.ts'),
       },

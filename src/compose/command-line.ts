@@ -49,7 +49,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.notWell),
   )
   try {
-    await commandLine().parseAsync([...argv])
+    await commandLine(argv[2]).parseAsync([...argv])
   } catch (error) {
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage
     else {
@@ -59,8 +59,21 @@ export async function run(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** All commands and their options. */
-export function commandLine(): Command {
+type Add = (program: Command) => void
+
+/** Commands that stand for themselves. */
+const EXPOSE: Readonly<Record<string, Add>> = {
+  ...{ up: addUp, down: addDown, plan: addPlan, apply: addApply, remove: addRemove, extend: addExtend },
+  ...{ repair: addRepair, accept: addAccept, release: addRelease, renew: addRenew },
+  ...{ maintenance: addMaintenance, mute: addMute, unmute: addUnmute },
+}
+const INSPECT: Readonly<Record<string, Add>> = {
+  ...{ status: addStatus, health: addHealth, wait: addWait, diagnose: addDiagnose, diff: addDiff, policy: addPolicy },
+  ...{ plans: addPlans, events: addEvents },
+}
+
+/** All commands and their options. With the name of a command that stands for itself, only that one: to build all takes longer than most. */
+export function commandLine(named = ''): Command {
   const program = new Command('drawbridge')
     .description('Exposes a service: DNS name, reverse proxy and certificate together, or not at all.')
     .version(VERSION)
@@ -68,29 +81,19 @@ export function commandLine(): Command {
     .enablePositionalOptions()
     .exitOverride()
     .showHelpAfterError('Run the command with --help to see its arguments and options.')
+  const alone = new Map(Object.entries({ ...EXPOSE, ...INSPECT })).get(named)
+  if (alone) {
+    alone(program)
+    return program
+  }
   program.commandsGroup('Expose:')
-  for (const add of [
-    addUp,
-    addDown,
-    addPlan,
-    addApply,
-    addRemove,
-    addExtend,
-    addRepair,
-    addAccept,
-    addRelease,
-    addRenew,
-    addMaintenance,
-    addMute,
-    addUnmute,
-  ])
-    add(program)
+  for (const add of Object.values(EXPOSE)) add(program)
   addAdopt(program, siteHere)
   program.commandsGroup('In files:')
   addExport(program)
   addForeignImports(addImport(program), machine)
   program.commandsGroup('Inspect:')
-  for (const add of [addStatus, addHealth, addWait, addDiagnose, addDiff, addPolicy, addPlans, addEvents]) add(program)
+  for (const add of Object.values(INSPECT)) add(program)
   addShow(program, machine, { withOptions: withOutput, show: showHost })
   const audit = addAudit(program)
   program.commandsGroup('On the server:')

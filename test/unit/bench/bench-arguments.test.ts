@@ -12,6 +12,16 @@ test('one part, or a short form, is printed only', () => {
   expect(parseArguments(['apply', '--short', 'model'])?.parts).toEqual(['apply', 'model'])
 })
 
+test('a commit is measured beside the present version, and alone', () => {
+  expect(parseArguments(['compare', 'fdf3c85'])).toEqual({
+    parts: [],
+    compare: 'fdf3c85',
+    isShort: false,
+    isWritten: false,
+  })
+  for (const wrong of [['compare'], ['compare', 'fdf3c85', 'apply']]) expect(parseArguments(wrong)).toBeUndefined()
+})
+
 test('an unknown part is refused, and the usage names all parts', () => {
   expect(parseArguments(['aply'])).toBeUndefined()
   for (const part of [...PARTS, 'model']) expect(USAGE).toContain(part)

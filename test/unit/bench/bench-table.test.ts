@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { resultsPage } from '../../../bench/results-page.ts'
-import { format, meetsTarget, note, pageTable, plainTable, row } from '../../../bench/table.ts'
+import { firstTable, format, meetsTarget, note, pageTable, plainTable, row } from '../../../bench/table.ts'
 
 test.each([
   [0.034, 'ms', '0.03 ms'],
@@ -63,4 +63,13 @@ test('the page names versions, date and time', () => {
   expect(page).toContain('Measured on 2026-01-02 in 1 minutes (apply 2 s, serve 1 s):')
   expect(page).toContain('- Node 24.0.0\n- 2 CPUs\n')
   expect(page).toContain(pageTable(results))
+})
+
+test('the first page has the figures of earlier versions beside those of this run', () => {
+  const rows = [row('one apply', 'ms', [90, 100, 130]), row('one remove', 'ms', 110), row('one apply : bare', '×', 0.9)]
+  expect(firstTable(rows, [{ commit: 'fdf3c85', figures: { 'one apply': 113 } }]).split('\n')).toEqual([
+    'measure     now     fdf3c85',
+    'one apply   100 ms  113 ms',
+    'one remove  110 ms',
+  ])
 })
