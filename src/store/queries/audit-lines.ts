@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import { type AuditEntry, type AuditLine, lineHash } from '../../model/audit.ts'
 import type { AuditStore } from '../ports/audit.ts'
 import type { AuditLineRow, Schema } from '../schema.ts'
+import { statement } from '../statement.ts'
 
 export const auditLinesIn = (db: Kysely<Schema>): AuditStore => ({
   appendAudit: (entry) => append(db, entry),
@@ -23,20 +24,26 @@ export const auditLinesIn = (db: Kysely<Schema>): AuditStore => ({
   },
 })
 
-/** Updates the head first: this locks out all other appenders until the transaction ends. */
-async function append(transaction: Kysely<Schema>, entry: AuditEntry): Promise<AuditLine> {
-  const { seq, previous } = await transaction
+const countLine = statement((db) =>
+  db
     .updateTable('audit_head')
     .set((eb) => ({ seq: eb('seq', '+', 1) }))
-    .returning(['seq', 'hash as previous'])
-    .executeTakeFirstOrThrow(missingHead)
+    .returning(['seq', 'hash as previous']),
+)
+const insertLine = statement((db, { seq, at, action, entry, previous, hash }: AuditLineRow) =>
+  db.insertInto('audit_lines').values({ seq, at, action, entry, previous, hash }),
+)
+const setHead = statement((db, { hash }: { hash: string }) => db.updateTable('audit_head').set({ hash }))
+
+/** Updates the head first: this locks out all other appenders until the transaction ends. */
+async function append(transaction: Kysely<Schema>, entry: AuditEntry): Promise<AuditLine> {
+  const [head] = (await countLine(transaction, {})).rows
+  if (!head) throw missingHead()
+  const { seq, previous } = head
   const hash = lineHash(previous, seq, entry)
   const { at, action, ...members } = entry
-  await transaction
-    .insertInto('audit_lines')
-    .values({ seq, at, action, entry: JSON.stringify(members), previous, hash })
-    .execute()
-  await transaction.updateTable('audit_head').set({ hash }).execute()
+  await insertLine(transaction, { seq, at, action, entry: JSON.stringify(members), previous, hash })
+  await setHead(transaction, { hash })
   return { ...entry, seq, previous, hash }
 }
 

@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely'
 import type { NewEvent, StoredEvent } from '../../model/event.ts'
 import type { EventStore } from '../ports/events.ts'
 import type { EventRow, Schema } from '../schema.ts'
+import { statement } from '../statement.ts'
 import { missingHead } from './audit-lines.ts'
 
 export const eventsIn = (db: Kysely<Schema>): EventStore => ({
@@ -37,22 +38,27 @@ export const eventsIn = (db: Kysely<Schema>): EventStore => ({
   },
 })
 
+const countEvent = statement((db) =>
+  db
+    .updateTable('audit_head')
+    .set((eb) => ({ events: eb('events', '+', 1) }))
+    .returning('events as seq'),
+)
+const insertOne = statement((db, { seq, id, at, type, host, plan_id, facts }: EventRow) =>
+  db.insertInto('events').values({ seq, id, at, type, host, plan_id, facts }),
+)
+
 /**
  * Updates the head first: this locks out all other appenders until the transaction ends. So events become visible in
  * the order of their sequence numbers, and a reader never misses one.
  */
 async function append(transaction: Kysely<Schema>, event: NewEvent): Promise<StoredEvent> {
-  const { seq } = await transaction
-    .updateTable('audit_head')
-    .set((eb) => ({ events: eb('events', '+', 1) }))
-    .returning('events as seq')
-    .executeTakeFirstOrThrow(missingHead)
+  const [head] = (await countEvent(transaction, {})).rows
+  if (!head) throw missingHead()
+  const { seq } = head
   const id = `evt_${randomBytes(13).toString('hex')}`
   const { at, type, host, planId, facts } = event
-  await transaction
-    .insertInto('events')
-    .values({ seq, id, at, type, host, plan_id: planId ?? null, facts: JSON.stringify(facts) })
-    .execute()
+  await insertOne(transaction, { seq, id, at, type, host, plan_id: planId ?? null, facts: JSON.stringify(facts) })
   return { ...event, seq, id }
 }
 

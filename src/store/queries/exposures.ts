@@ -3,6 +3,11 @@ import { decodeReceipt } from '../../model/receipt.ts'
 import { slicesOf } from '../../primitives/slices.ts'
 import type { Exposure, ExposureClaim, ExposureStore } from '../ports/exposures.ts'
 import type { ExposureRow, Schema } from '../schema.ts'
+import { statement } from '../statement.ts'
+
+const findOne = statement((db, { host }: { host: string }) =>
+  db.selectFrom('exposures').selectAll().where('host', '=', host),
+)
 
 export const exposuresIn = (db: Kysely<Schema>): ExposureStore => ({
   ...readsIn(db),
@@ -15,7 +20,7 @@ type Reads = Pick<ExposureStore, 'findExposure' | 'listExposures' | 'exposuresDu
 
 const readsIn = (db: Kysely<Schema>): Reads => ({
   async findExposure(host) {
-    const row = await db.selectFrom('exposures').selectAll().where('host', '=', host).executeTakeFirst()
+    const [row] = (await findOne(db, { host })).rows
     return row && toExposure(row)
   },
 

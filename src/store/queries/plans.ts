@@ -2,6 +2,11 @@ import type { Kysely } from 'kysely'
 import type { Plan } from '../../model/exposure.ts'
 import type { PlanStore } from '../ports/plans.ts'
 import type { PlanRow, Schema } from '../schema.ts'
+import { statement } from '../statement.ts'
+
+const findOne = statement((db, { planId }: { planId: string }) =>
+  db.selectFrom('plans').selectAll().where('plan_id', '=', planId),
+)
 
 export const plansIn = (db: Kysely<Schema>): PlanStore => ({
   async insertPlan(plan) {
@@ -9,7 +14,7 @@ export const plansIn = (db: Kysely<Schema>): PlanStore => ({
   },
 
   async findPlan(planId) {
-    const row = await db.selectFrom('plans').selectAll().where('plan_id', '=', planId).executeTakeFirst()
+    const [row] = (await findOne(db, { planId })).rows
     return row && toPlan(row)
   },
 

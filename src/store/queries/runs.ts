@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { JournalEntry, Run } from '../../model/run.ts'
 import { type RunStore, StaleFence } from '../ports/runs.ts'
 import type { JournalRow, RunRow, Schema } from '../schema.ts'
+import { statement } from '../statement.ts'
 
 type Runs = Pick<
   RunStore,
@@ -21,13 +22,17 @@ type Runs = Pick<
 const isRunning = sql<boolean>`state = 'running'`
 const isUnderWay = sql<boolean>`plans.state in ('applying', 'removing', 'blocked')`
 
+const findOne = statement((db, { runId }: { runId: string }) =>
+  db.selectFrom('runs').selectAll().where('run_id', '=', runId),
+)
+
 export const runsIn = (db: Kysely<Schema>): Runs => ({
   async insertRun(run) {
     await db.insertInto('runs').values(toRow(run)).execute()
   },
 
   async findRun(runId) {
-    const row = await db.selectFrom('runs').selectAll().where('run_id', '=', runId).executeTakeFirst()
+    const [row] = (await findOne(db, { runId })).rows
     return row && toRun(row)
   },
 
@@ -155,6 +160,18 @@ export const journalIn = (db: Kysely<Schema>): Journal => ({
   },
 })
 
+const countEntry = statement((db, { runId, fence }: { runId: string; fence: number }) =>
+  db
+    .updateTable('runs')
+    .set((eb) => ({ entries: eb('entries', '+', 1) }))
+    .where('run_id', '=', runId)
+    .where('fence', '<=', fence)
+    .returning('entries as seq'),
+)
+const insertEntry = statement((db, { run_id, seq, at, step, mark, content }: JournalRow) =>
+  db.insertInto('journal').values({ run_id, seq, at, step, mark, content }),
+)
+
 /** Updates the run first: this checks the fence and locks out all other appenders until the transaction ends. */
 async function append(
   transaction: Kysely<Schema>,
@@ -162,22 +179,13 @@ async function append(
   fence: number,
 ): Promise<JournalEntry> {
   const { runId, at, step, mark, ...content } = entry
-  const counted = await transaction
-    .updateTable('runs')
-    .set((eb) => ({ entries: eb('entries', '+', 1) }))
-    .where('run_id', '=', runId)
-    .where('fence', '<=', fence)
-    .returning('entries as seq')
-    .executeTakeFirst()
+  const [counted] = (await countEntry(transaction, { runId, fence })).rows
   if (!counted) {
     await rejectStale(transaction, runId, fence)
     throw new Error(`Run ${runId} does not exist, so nothing can be written to its journal.`)
   }
   const { seq } = counted
-  await transaction
-    .insertInto('journal')
-    .values({ run_id: runId, seq, at, step, mark, content: JSON.stringify(content) })
-    .execute()
+  await insertEntry(transaction, { run_id: runId, seq, at, step, mark, content: JSON.stringify(content) })
   return { ...entry, seq }
 }
 
