@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { launcher } from '../../../lab/checkout.ts'
+import { VERSION } from '../../../src/runtime/version.ts'
 import { startCannedApi } from '../../support/http/canned-api.ts'
 import { command } from '../../support/programs/command.ts'
 import { drawbridge } from '../../support/programs/drawbridge.ts'
@@ -12,6 +13,10 @@ beforeAll(async () => {
 })
 
 afterAll(() => api?.close())
+
+test('the version is told without the command line', async () => {
+  expect(await drawbridge(['--version'])).toMatchObject({ code: 0, stdout: `${VERSION}\n`, stderr: '' })
+})
 
 /** Replaces times, durations and addresses by fixed ones of the same width. */
 const steady = (text: string): string =>

@@ -23,6 +23,24 @@ import { tempFolder } from '../../support/temp-folder.ts'
 
 const documented = readFileSync('docs/cli.md', 'utf8')
 
+describe('a command that stands for itself', () => {
+  const whole = commandLine().commands
+  const alone = whole.filter((command) => commandLine(command.name()).commands.length === 1)
+
+  test('is built without the others, and is the same', () => {
+    expect(alone.map((command) => command.name())).toEqual(
+      expect.arrayContaining(['status', 'up', 'down', 'plan', 'diff']),
+    )
+    for (const command of alone)
+      expect(commandLine(command.name()).commands[0]?.helpInformation()).toBe(command.helpInformation())
+  })
+
+  test('is none with a part that is added elsewhere, and none that nobody knows', () => {
+    for (const name of ['edge', 'audit', 'import', 'constructor', ''])
+      expect(commandLine(name).commands).toHaveLength(whole.length)
+  })
+})
+
 describe('exit codes', () => {
   test('are the ones that the page documents', () => {
     const rows = [...documented.matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code))
