@@ -7,20 +7,18 @@ export function resultsPage(results: readonly PartResult[], versions: readonly s
   const parts = results.map(({ part, seconds: took }) => `${part} ${took.toFixed(0)} s`)
   return `# Benchmarks
 
-\`npm run bench\` measures everything on one machine, prints every measure with its spread, and writes those that have a target to this page.
-\`npm run bench -- PART\` measures and prints one part. \`npm run bench -- compare COMMIT\` builds a commit and measures both versions in
-turns; a version that is slower by a tenth fails. Times of different machines cannot be compared; ratios of one run can. What an apply
-takes is in [scale](scale.md).
+\`npm run bench\` measures everything on one machine and writes what has a target to this page. \`npm run bench -- PART\` prints one part;
+\`compare COMMIT\` measures another version in turns with this one, which fails if it is slower by a tenth. Only ratios of one run can be
+compared. What an apply takes is in [scale](scale.md).
 
 Measured on ${at.toISOString().slice(0, 10)} in ${Math.ceil(seconds / 60)} minutes (${parts.join(', ')}):
 
 ${versions.map((version) => `- ${version}`).join('\n')}
 
-The network is the lab on loopback: real BIND, two nginx edges with one worker each, Pebble. All clients run on the same
-processors. Hosts that are only there to be many are written into the store, the zone and both edges in one go, and the monitor
-checks every host every 30 s while the others are measured. "Bare" is nginx without Drawbridge: \`nginx -t\`, then HUP until the
-old workers take no more connections; on the first page it is one more host of two blocks, until nginx serves it. A target is
-judged by the p50 of its row.
+The network is the lab on loopback: BIND, two nginx edges with one worker each, Pebble; all clients run on the same processors. Hosts
+that are only there to be many are written directly, and the monitor checks every host every 30 s. "Bare" is nginx without
+Drawbridge: \`nginx -t\`, then HUP until the old workers take no more connections; on the first page one more host
+of two blocks, until it is served. The p50 of a row is judged.
 
 The first page, beside what earlier versions took (\`bench/earlier.json\`):
 
