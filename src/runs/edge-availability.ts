@@ -1,4 +1,4 @@
-import { type Edge, OwnedElsewhere } from '../edge/contract.ts'
+import { type Edge, EdgeFault, OwnedElsewhere } from '../edge/contract.ts'
 import { Problem } from '../model/errors.ts'
 import type { Clock } from '../primitives/clock.ts'
 import { FairClock } from '../primitives/fair-clock.ts'
@@ -37,8 +37,8 @@ const RESTART_MS = 10_000
 export class EdgeAvailability {
   readonly #parts: Required<EdgeAvailabilityParts>
   #asked: { readonly at: number; readonly servers: Promise<readonly string[]> } | undefined
-  /** Why this process cannot change the Primary's edge: another one owns it. */
-  #ownedElsewhere: string | undefined
+  /** Why this process cannot change the Primary's edge although it is reached: another process owns it, or its agent is too old. */
+  #refused: EdgeFault | undefined
 
   constructor(parts: EdgeAvailabilityParts) {
     this.#parts = { patienceMs: PATIENCE_MS, restartMs: RESTART_MS, own: () => undefined, ...parts }
@@ -65,17 +65,13 @@ export class EdgeAvailability {
     if (!primary || (await poll(() => this.#hasPrimaryNow(), Boolean, { firstMs: 100, withinMs: restartMs, clock })))
       return 'here'
     if (await this.#answersOthers()) return 'elsewhere'
-    const owned = this.#ownedElsewhere
-    return new Problem(
-      'unavailable',
-      owned === undefined
-        ? `No instance can reach edge ${primaryServer} at the moment.`
-        : `Edge ${primaryServer} is not prepared: ${owned}`,
-      {
-        retryAfter: 5,
-        nextAction: `Check ${owned === undefined ? 'the agent' : 'the owner'} of edge ${primaryServer}, and send the same request again.`,
-      },
-    )
+    const refused = this.#refused
+    const isOwned = refused instanceof OwnedElsewhere
+    const unreached = refused?.message ?? `No instance can reach edge ${primaryServer} at the moment.`
+    return new Problem('unavailable', isOwned ? `Edge ${primaryServer} is not prepared: ${unreached}` : unreached, {
+      retryAfter: 5,
+      nextAction: `Check ${isOwned ? 'the owner' : 'the agent'} of edge ${primaryServer}, and send the same request again.`,
+    })
   }
 
   /** Why a run cannot be executed by any instance now. Undefined if it can. */
@@ -106,7 +102,7 @@ export class EdgeAvailability {
     }
     const answers = await Promise.all(edges.map((edge) => answerOf(ask(edge), patienceMs, clock)))
     const first = primary && answers[0]
-    this.#ownedElsewhere = first instanceof OwnedElsewhere ? first.message : undefined
+    this.#refused = first instanceof EdgeFault && first.kind === 'unavailable' ? first : undefined
     return edges.filter((_, at) => answers[at] === true).map(({ server }) => server)
   }
 }

@@ -264,9 +264,11 @@ export class AgentClient {
     const { server } = this.#parts
     const version = escapeText(this.#last?.version ?? 'unknown')
     const told = version === 'unknown' ? '' : `, version ${version},`
+    const lacks = verb === 'describe' ? 'has another protocol than this service' : `does not know "${verb}"`
+    const newer = verb === 'describe' ? ', or this service if the agent is the newer one' : ''
     return new EdgeFault(
       'unavailable',
-      `The agent of edge ${server}${told} does not know "${verb}". Its hosts stay served. Upgrade the agent on ${server}.`,
+      `The agent of edge ${server}${told} ${lacks}. Its hosts stay served. Upgrade the agent on ${server}${newer}.`,
     )
   }
 

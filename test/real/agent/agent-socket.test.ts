@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process'
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { launcher } from '../../../lab/checkout.ts'
+import type { EdgeDescription } from '../../../lab/description.ts'
 import { FolderLock } from '../../../src/edge/fences/folder-lock.ts'
 import { AgentClient } from '../../../src/edge/remote/agent-client.ts'
 import { remoteEdge } from '../../../src/edge/remote/remote-edge.ts'
@@ -12,9 +14,10 @@ import { systemClock } from '../../../src/primitives/clock.ts'
 import { changeHost } from '../../support/edge/edge.ts'
 import { visitFully } from '../../support/edge/full-visit.ts'
 import { includeSites, siteFile, writeSites } from '../../support/edge/sites/written-sites.ts'
+import { visit } from '../../support/edge/visitor.ts'
 import type { LabAgents } from '../../support/lab/agents.ts'
 import { hasEntry } from '../../support/lab/entry-file.ts'
-import { applied, expected, granted, invariants, planned, run, runWith } from '../../support/lab/exposure.ts'
+import { applied, expected, granted, invariants, planned, planOf, run, runWith } from '../../support/lab/exposure.ts'
 import { housekeeping } from '../../support/lab/housekeeping.ts'
 import { startWithAgents, type TestLab } from '../../support/lab/lab.ts'
 import { startLoad } from '../../support/lab/load.ts'
@@ -122,6 +125,50 @@ test('over the wire a former store changes no host, and a store none of another'
   client.reconnect()
   expect((await client.describe()).floors).toContainEqual({ store: 'store_wirea', epoch: 7 })
 })
+
+test.each(['23', '73'] as const)(
+  'a service with an older agent of edge %s: its hosts stay served, and changes there are refused with what to upgrade',
+  {
+    timeout: 120_000,
+  },
+  async (server) => {
+    const edge = Object.values(lab.description.edges).find((each) => each.server === server)
+    const served = await applied(lab, { subdomain: `before-${server}` })
+    const { planId } = await planned(lab, { subdomain: `during-${server}` })
+    const agent = agentOf(server)
+    await agent.stop()
+    // An agent of another protocol answers so, whatever it is asked.
+    const older = createServer((_request, response) =>
+      response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":"There is no such verb."}'),
+    )
+    mkdirSync(dirname(agent.socket), { recursive: true })
+    await new Promise<void>((resolve) => void older.listen(agent.socket, resolve))
+    const told = new RegExp(`agent of edge ${server}.*.*Its hosts stay served.*Upgrade the agent on ${server}`)
+    const { status, body } = await run(lab, planId)
+    if (server === '23') expect([status, body.detail]).toEqual([503, expect.stringMatching(told)])
+    else
+      expect([status, body.verification.secondary.ok, body.warnings[0]]).toEqual([
+        200,
+        false,
+        expect.stringMatching(told),
+      ])
+    expect((await visit(edge as EdgeDescription, { host: (await planOf(lab, served.planId)).host })).status).toBe(200)
+    older.closeAllConnections()
+    older.close()
+    await agent.start()
+    if (server === '23') expected(await run(lab, planId), 200)
+    await until(
+      'both edges agree',
+      () =>
+        invariants(lab).then(
+          () => true,
+          () => false,
+        ),
+      60_000,
+    )
+    for (const exposed of [served.planId, planId]) expected(await run(lab, exposed, 'remove'), 200)
+  },
+)
 
 test('a second agent on the same nginx ends and names the first', { timeout: 60_000 }, async () => {
   const second = promisify(execFile)(process.execPath, [launcher(), 'edge', '--config', agentOf('23').configFile])
