@@ -60,6 +60,12 @@ export function lifeOf(suite: Suite): void {
       expect(await machine.done('nginx -t 2>&1')).not.toContain('[warn]')
     })
 
+    test('tells another user that the configuration is not for everybody', async () => {
+      const asNobody = 'setpriv --reuid nobody --regid nogroup --clear-groups drawbridge doctor'
+      const told = '/etc/drawbridge/drawbridge.yaml: You may not read it. Run this as root or as the user drawbridge.'
+      expect((await machine.sh(asNobody)).output).toContain(told)
+    })
+
     test('reads its configuration again when root or systemd asks for it', async () => {
       expect(await machine.run('drawbridge', 'reload')).toMatchObject({
         code: 0,
