@@ -108,7 +108,7 @@ describe('the address of the service', () => {
       if (looks === 2) service.listen(port, '127.0.0.1')
       return true
     })
-    expect([url, looks]).toEqual([`http://127.0.0.1:${port}`, 2])
+    expect([url, looks > 1]).toEqual([`http://127.0.0.1:${port}`, true])
     service.close()
     expect(await urlOnThisMachine({ DRAWBRIDGE_CONFIG: config }, () => false)).toBe(url)
   })
