@@ -11,6 +11,7 @@ test('pictures of every screen', async ({ demo: _demo, open }) => {
   const page = await open('/help', 'inside', TALL)
   await goTo(page, '/')
   await everyState(page)
+  await page.getByRole('button', { name: 'Got it' }).click()
   await allPictures(page)
 })
 
