@@ -11,7 +11,6 @@ const ORDER = [
   'test/browser/',
   'test/faults/',
   'test/world/',
-  'test/model/',
   'test/contract/',
   'test/real/',
   'test/security/',

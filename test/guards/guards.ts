@@ -13,7 +13,7 @@ import { WORLD_GUARDS } from './world.ts'
 
 /**
  * Checks in the source that protect a promise, each with the test that misses it. The runner takes them out one at a time.
- * test/model/guards.ts has further ones, which are taken out by stand-ins each time the tests run.
+ * test/world/protocol/guards.ts has further ones, which are taken out by stand-ins each time the tests run.
  */
 export const GUARDS: Readonly<Record<string, readonly Guard[]>> = {
   Runs: RUN_GUARDS,

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { GUARDS as MODEL_GUARDS } from '../model/guards.ts'
+import { GUARDS as PROTOCOL_GUARDS } from '../world/protocol/guards.ts'
 import { ALL_GUARDS, GUARDS } from './guards.ts'
 
 export const README = join(import.meta.dirname, 'README.md')
@@ -26,10 +26,10 @@ export const readme = (): string =>
       ),
     ]),
     '',
-    '## In the model of runs',
+    '## Of the run protocol',
     '',
-    '`test/model/run-protocol-guards.test.ts` takes these out by stand-ins of the store and the world, in every `npm test`:',
+    '`test/world/protocol/protocol.test.ts` takes these out by stand-ins of the store, in every `npm test`:',
     '',
-    ...MODEL_GUARDS.map(({ name }) => `- ${name}`),
+    ...PROTOCOL_GUARDS.map(({ name }) => `- ${name}`),
     '',
   ].join('\n')

@@ -6,7 +6,7 @@ const RECOVER = 'src/runs/engine/recover.ts'
 
 const SAGA_TEST = 'test/integration/runs/saga.test.ts'
 const RECOVER_TEST = 'test/integration/runs/recover.test.ts'
-const MODEL_TEST = 'test/model/run-protocol.test.ts'
+const WORLD_TEST = 'test/world/world.test.ts'
 
 /** The direction of a run, its journal, its beginning, its end and its recovery. */
 export const RUN_GUARDS: readonly Guard[] = [
@@ -202,8 +202,8 @@ export const RUN_GUARDS: readonly Guard[] = [
     from: 'if (!(await session.finishRun(runId, ending.run, at, fence))) return undefined',
     to: 'await session.finishRun(runId, ending.run, at, fence)',
     breaks: 'A lost answer of the store would make one end into two, with two events.',
-    test: MODEL_TEST,
-    filter: 'no case of the enumeration',
+    test: 'test/world/protocol/protocol.test.ts',
+    filter: 'a run ends once',
   },
   {
     name: 'a blocked run keeps its hosts',
@@ -211,7 +211,7 @@ export const RUN_GUARDS: readonly Guard[] = [
     from: "      if (ending.run !== 'blocked')\n",
     to: '',
     breaks: 'The next run would build on what a blocked one could not undo.',
-    test: MODEL_TEST,
-    filter: 'no case of the enumeration',
+    test: WORLD_TEST,
+    filter: 'a blocked run keeps its host',
   },
 ]

@@ -1,7 +1,8 @@
+import type { Resolution } from '../../src/runs/engine/resolve.ts'
 import { fc } from '../support/fast-check.ts'
 import type { StallKind } from './name-server.ts'
 import type { Stop } from './process.ts'
-import type { Request } from './service.ts'
+import { CREDENTIALS, type CredentialKind, type Request } from './service.ts'
 import { type FormerRequest, HOSTS, type HostName, type InstanceName } from './world.ts'
 
 export type MachineName = 'primary' | 'secondary'
@@ -14,10 +15,20 @@ export type Command = { readonly thenMs: number } & (
       readonly by: InstanceName
       readonly host: HostName
       readonly overwrite?: boolean | undefined
+      /** A capability of its own if it does not say. */
+      readonly shows?: CredentialKind | undefined
       /** What happens to the process meanwhile. */
       readonly stop?: Stop | undefined
       /** The exposure ends by itself. */
       readonly expires?: boolean | undefined
+    }
+  /** A person ends a blocked run. */
+  | {
+      readonly do: 'resolve'
+      readonly by: InstanceName
+      readonly host: HostName
+      readonly how: Resolution
+      readonly stop?: Stop | undefined
     }
   | { readonly do: 'crash' | 'pause' | 'wake' | 'restart'; readonly by: InstanceName }
   /** The clock of an instance is wrong by this much. */
@@ -51,7 +62,9 @@ const word = <Word extends string>(...words: Word[]): fc.Arbitrary<Word> => fc.c
 const by = word<InstanceName>('a', 'a', 'a', 'b')
 const host = word(...HOSTS)
 const machine = word<MachineName>('primary', 'secondary', 'secondary')
-const anyStop = fc.record({ after: fc.nat(120), how: word<Stop['how']>('crash', 'crash', 'pause') })
+const anyStop = fc.record({
+  ...{ after: fc.nat(240), how: word<Stop['how']>('crash', 'crash', 'crash', 'pause', 'pause', 'outage', 'lost') },
+})
 const isSo = (oneIn: number) => fc.nat(oneIn - 1).map((at) => at === 0)
 /** Most things happen while the one before is under way. */
 const thenMs = fc.oneof(fc.nat(200), fc.nat(3_000), fc.nat(20_000), fc.nat(60_000))
@@ -62,6 +75,7 @@ const request = (more: { readonly [K in 'thenMs' | 'stop' | 'host' | 'by']?: fc.
   fc.record({
     ...{ do: action, by, host, overwrite: isSo(2), expires: isSo(6), thenMs },
     stop: fc.option(anyStop, { nil: undefined, freq: 1 }),
+    shows: fc.option(word(...CREDENTIALS), { nil: undefined, freq: 12 }),
     ...(more as object),
   }) as fc.Arbitrary<Command>
 
@@ -76,6 +90,13 @@ const stall = fc.record({
 
 const one: fc.Arbitrary<Command> = fc.oneof(
   { weight: 12, arbitrary: request() },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      ...{ do: word('resolve'), by, host, how: word<Resolution>('undo', 'undo', 'accept', 'repair', 'remove'), thenMs },
+      stop: fc.option(anyStop, { nil: undefined, freq: 1 }),
+    }),
+  },
   { weight: 3, arbitrary: fc.record({ do: word('crash', 'pause', 'wake', 'restart'), by, thenMs }) },
   { weight: 1, arbitrary: fc.record({ do: word('shift'), by, ms: fc.integer({ min: -8_000, max: 8_000 }), thenMs }) },
   { weight: 2, arbitrary: stall },
@@ -106,7 +127,7 @@ const scene: fc.Arbitrary<History> = fc.oneof(
     arbitrary: fc
       .record({ host, stop: anyStop, ms: seconds(1, 45), do: action })
       .map(({ ms, stop, ...asked }): History => {
-        const back: Command = { do: stop.how === 'crash' ? 'restart' : 'wake', by: 'a', thenMs: 3_000 }
+        const back: Command = { do: stop.how === 'pause' ? 'wake' : 'restart', by: 'a', thenMs: 3_000 }
         return [{ ...asked, by: 'a', stop, thenMs: ms }, back]
       }),
   },

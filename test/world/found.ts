@@ -6,6 +6,16 @@ interface Found {
   readonly history: History
 }
 
+/** An update that fails while its process sleeps and somebody edits its entry cannot be undone. */
+const BLOCKED: History = [
+  { do: 'apply', by: 'a', host: 'one', thenMs: 4_000 },
+  { do: 'backend', status: 502, thenMs: 10 },
+  { do: 'apply', by: 'a', host: 'one', stop: { at: 'update proxy after-done', how: 'pause' }, thenMs: 100 },
+  { do: 'edit', machine: 'primary', host: 'one', thenMs: 10 },
+  { do: 'wake', by: 'a', thenMs: 6_000 },
+  { do: 'backend', status: 200, thenMs: 10 },
+]
+
 export const FOUND: readonly Found[] = [
   {
     name: 'an accept while the name server is silent leaves the owner mark',
@@ -27,7 +37,7 @@ export const FOUND: readonly Found[] = [
     name: 'a store that is restored from a backup of the time of a removal brings the host back on the Secondary',
     history: [
       { do: 'apply', by: 'a', host: 'two', thenMs: 6_000 },
-      { do: 'remove', by: 'a', host: 'two', stop: { after: 6, how: 'crash' }, thenMs: 18_833 },
+      { do: 'remove', by: 'a', host: 'two', stop: { at: 'remove dns after-intent', how: 'crash' }, thenMs: 18_833 },
       { do: 'backup', thenMs: 10 },
       { do: 'apply', by: 'b', host: 'three', thenMs: 885 },
       { do: 'restore', keepsFormer: true, thenMs: 25_000 },
@@ -48,6 +58,48 @@ export const FOUND: readonly Found[] = [
       { do: 'apply', by: 'a', host: 'one', thenMs: 21 },
       { do: 'backup', thenMs: 10 },
       { do: 'restore', keepsFormer: false, thenMs: 25_000 },
+    ],
+  },
+  {
+    name: 'an update overwrites a hand edit on the Secondary',
+    history: [
+      { do: 'apply', by: 'a', host: 'one', thenMs: 5_000 },
+      { do: 'edit', machine: 'secondary', host: 'one', thenMs: 1_000 },
+      { do: 'apply', by: 'a', host: 'one', thenMs: 8_000 },
+    ],
+  },
+  {
+    name: 'a store that is silent after the verdict turns the run back',
+    history: [
+      { do: 'apply', by: 'a', host: 'one', thenMs: 5_000 },
+      { do: 'edit', machine: 'primary', host: 'one', thenMs: 1_000 },
+      {
+        ...{ do: 'repair', by: 'a', host: 'one', overwrite: true, thenMs: 8_000 },
+        stop: { at: 'write verify verdict', how: 'lost' },
+      },
+    ],
+  },
+  {
+    name: 'a caller whose run an edge refuses as too old is told no code',
+    history: [
+      { do: 'wake', by: 'b', thenMs: 1_000 },
+      { do: 'apply', by: 'a', host: 'one', stop: { at: 'apply proxy before-swap', how: 'pause' }, thenMs: 50_000 },
+      { do: 'wake', by: 'a', thenMs: 6_000 },
+    ],
+  },
+  {
+    name: 'a step that hangs past its limit still holds its lease when the same instance recovers its run',
+    history: [
+      { do: 'stall', kind: 'frozen', ms: 130_000, afterMessages: 1, thenMs: 10 },
+      { do: 'apply', by: 'a', host: 'one', thenMs: 150_000 },
+    ],
+  },
+  {
+    name: 'a resolve by an instance with a late clock leaves the exposure claimed by a run that has ended',
+    history: [
+      { do: 'shift', by: 'b', ms: -5_000, thenMs: 1_000 },
+      ...BLOCKED,
+      { do: 'resolve', by: 'b', host: 'one', how: 'undo', thenMs: 6_000 },
     ],
   },
 ]
@@ -106,5 +158,9 @@ export const REPAIRS: readonly Found[] = [
       { do: 'restore', keepsFormer: true, thenMs: 25_000 },
       { do: 'former', asks: 'remove', host: 'one', thenMs: 20_000 },
     ],
+  },
+  {
+    name: 'a blocked run keeps its host until it is resolved',
+    history: [...BLOCKED, { do: 'apply', by: 'b', host: 'one', thenMs: 6_000 }],
   },
 ]

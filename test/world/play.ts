@@ -1,23 +1,10 @@
+import { assertBooks } from './books.ts'
+import { Callers } from './callers.ts'
 import type { Command, History, MachineName } from './command.ts'
 import type { EdgeMachine } from './edge-machine.ts'
 import { assertPromises, isReleased, PromiseBroken } from './promises.ts'
-import { type Answer, BACKEND, type Service } from './service.ts'
-import type { Template } from './stores.ts'
-import { type HostName, hostOf, type InstanceName, nameOf, World } from './world.ts'
-
-/** A history that breaks a promise: what happened, line by line. */
-export interface Counterexample {
-  readonly promise: string
-  readonly detail: string
-  readonly lines: readonly string[]
-  readonly history: History
-}
-
-interface Asked {
-  readonly line: number
-  readonly answer: Promise<Answer>
-  told: Answer | undefined
-}
+import { type Answer, BACKEND, type Request, type Service } from './service.ts'
+import { type HostName, hostOf, type InstanceName, nameOf, type World } from './world.ts'
 
 const START_MS = 1_000
 const DECISIONS = ['accept', 'repair', 'remove'] as const
@@ -28,24 +15,33 @@ const LONGEST_SETTLE_MS = 1_800_000
 const LONGEST_MS = 3_600_000
 
 /** Plays one history in a world of its own. */
-class Play {
+export class Play {
   readonly lines: string[] = []
   readonly #world: World
-  readonly #asked: Asked[] = []
+  readonly #callers: Callers
   #ports = 3_000
 
   constructor(world: World) {
     this.#world = world
+    this.#callers = new Callers(world)
   }
 
   async play(history: History): Promise<void> {
+    await this.begin(history)
+    await this.#conclude()
+  }
+
+  async begin(history: History): Promise<void> {
     await this.#start('a')
+    await this.goOn(history)
+  }
+
+  async goOn(history: History): Promise<void> {
     for (const command of history) {
       if ('by' in command && !this.#world.services.has(command.by)) await this.#start(command.by)
       await this.#execute(command)
       await this.#world.timeline.advance(command.thenMs)
     }
-    await this.#conclude()
   }
 
   async #start(name: InstanceName): Promise<void> {
@@ -74,7 +70,8 @@ class Play {
     for (const duty of ['recover', 'expire', 'marks', 'converge', 'converge'] as const)
       await this.#within(service.perform(duty), duty)
     await assertPromises(this.#world)
-    await this.#assertAnswers()
+    await this.#callers.assertAnswers()
+    await assertBooks(this.#world)
     await this.#assertResolvable(service)
   }
 
@@ -84,17 +81,6 @@ class Play {
     const end = timeline.now() + LONGEST_SETTLE_MS
     do await timeline.advance(SETTLE_MS)
     while ((await store.unfinishedRuns()).length > 0 && timeline.now() < end)
-  }
-
-  /** What a caller was told stays true. */
-  async #assertAnswers(): Promise<void> {
-    for (const { told } of this.#asked) {
-      if (told?.kind === 'fault') throw new PromiseBroken('a caller is told a problem with a code', told.reason)
-      if (!told || !('runId' in told)) continue
-      const run = await this.#world.store.findRun(told.runId)
-      if (run?.state !== told.kind)
-        throw new PromiseBroken('what a caller was told is true', `told ${told.kind}, the run is ${run?.state}`)
-    }
   }
 
   /** A blocked host says so, and a person can end that: then it is wholly on the air, wholly off it, or not ours. */
@@ -110,6 +96,7 @@ class Play {
     }
     await this.#within(service.perform('converge'), 'converge')
     await assertPromises(this.#world)
+    await assertBooks(this.#world)
   }
 
   /** Where the rollback is refused, a person decides otherwise. */
@@ -165,6 +152,8 @@ class Play {
         return this.#world.askFormer(command.asks, command.host)
       case 'wait':
         return
+      case 'resolve':
+        return this.#decide(command)
       case 'leave':
       case 'return':
       case 'delay':
@@ -194,8 +183,7 @@ class Play {
     await timeline.advance(SETTLE_MS)
     if ((await this.#world.store.unfinishedRuns()).length > 0) return
     await this.#world.restore(keepsFormer)
-    // The restored store has forgotten what came after the backup.
-    this.#asked.splice(0)
+    this.#callers.forget()
     await this.#start('a')
   }
 
@@ -219,26 +207,31 @@ class Play {
     }
   }
 
-  async #request(command: Extract<Command, { host: HostName; by: InstanceName }>): Promise<void> {
-    const { by, host, stop, expires, overwrite } = command
+  async #request(command: Extract<Command, { do: Request }>): Promise<void> {
+    const { do: action, by, host, stop, expires, overwrite = false, shows = 'own' } = command
     const service = this.#service(by)
     if (!service.process.isAwake) return
-    const planId = await this.#planFor(command.do, host, expires)
+    const planId = await this.#planFor(action, host, expires)
     if (planId === undefined) return
     this.#world.restored?.asked.add(host)
     // Told to overwrite, or to take the host out of our books as it stands.
-    if ((command.do === 'repair' && overwrite) || command.do === 'accept') this.#world.forgetEdits(host)
-    if (stop) service.process.stopAt(stop)
-    const asked: Asked = {
-      line: this.lines.length - 1,
-      answer: service.request(command.do, planId, overwrite),
-      told: undefined,
+    if ((action === 'repair' && overwrite) || action === 'accept') this.#world.forgetEdits(host)
+    const line = this.lines.length - 1
+    const tell = (told: Answer) => {
+      this.lines[line] += ` -> ${'reason' in told ? `${told.kind} (${told.reason})` : told.kind}`
     }
-    this.#asked.push(asked)
-    void asked.answer.then((told) => {
-      asked.told = told
-      this.lines[asked.line] += ` -> ${'reason' in told ? `${told.kind} (${told.reason})` : told.kind}`
-    })
+    await this.#callers.ask(service, { action, planId, overwrite, shows }, tell, stop)
+  }
+
+  async #decide({ by, host, how, stop }: Extract<Command, { do: 'resolve' }>): Promise<void> {
+    const service = this.#service(by)
+    const exposure = await this.#world.exposure(host)
+    const blocked = exposure?.runId === undefined ? undefined : await this.#world.store.findRun(exposure.runId)
+    if (!service.process.isAwake || !blocked) return
+    this.#world.restored?.decided.add(host)
+    if (how !== 'undo') this.#world.forgetEdits(host)
+    service.process.stopAt(stop)
+    void service.resolve(blocked.planId, how)
   }
 
   async #planFor(action: Command['do'], host: HostName, expires = false): Promise<string | undefined> {
@@ -260,36 +253,3 @@ class Play {
     return service
   }
 }
-
-/** Plays a history, and finds the promise that it breaks. */
-export async function findBroken(history: History, template: Template): Promise<Counterexample | undefined> {
-  const world = await World.open(template)
-  const play = new Play(world)
-  try {
-    await play.play(history)
-    return undefined
-  } catch (error) {
-    if (!(error instanceof PromiseBroken)) throw error
-    return { promise: error.promise, detail: error.message, lines: play.lines, history }
-  } finally {
-    await world.close()
-  }
-}
-
-/** Leaves out one command after the other, as long as the same promise is broken. */
-export async function shorten(found: Counterexample, template: Template): Promise<Counterexample> {
-  for (const i of found.history.keys()) {
-    const shorter = await findBroken(found.history.toSpliced(i, 1), template)
-    if (shorter?.promise === found.promise) return shorten(shorter, template)
-  }
-  return found
-}
-
-/** What happened, line by line, and how to play it again. */
-export const describeCounterexample = ({ promise, detail, lines, history }: Counterexample, seed?: number): string =>
-  [
-    `Broken: ${promise} (${detail}).`,
-    ...lines.map((line) => `  ${line}`),
-    JSON.stringify(history),
-    ...(seed === undefined ? [] : [`Again: SEED=${seed} COUNT=1 npm run campaign -- test/world`]),
-  ].join('\n')

@@ -4,10 +4,23 @@ import type { Timeline } from './timeline.ts'
 /** Thrown into code of a process that has died. Nothing that follows has an effect: every way out of the process is closed. */
 export class Dead extends Error {}
 
-/** At its next point but `after`, the process dies, or is stopped until it is woken. */
-export interface Stop {
-  readonly after: number
-  readonly how: 'crash' | 'pause'
+/**
+ * At its next point but `after`, or at its first point with the words `at`: the process dies, or is stopped until it is woken; the store
+ * does not take a call (`outage`), or takes it and its answer is lost (`lost`).
+ */
+export type Stop = { readonly how: 'crash' | 'pause' | 'outage' | 'lost' } & (
+  | { readonly after: number }
+  | { readonly at: string }
+)
+
+const OF_STORE = { outage: 'store ', lost: 'stored: ' }
+
+/** In a transaction a process only dies: one that is stopped there would lock out everybody else. */
+function isAt(stop: Stop, name: string, points: number): boolean {
+  const { how } = stop
+  if (name.startsWith('in transaction') && how !== 'crash') return false
+  if ((how === 'outage' || how === 'lost') && !name.startsWith(OF_STORE[how])) return false
+  return 'at' in stop ? name.includes(stop.at) : points > stop.after
 }
 
 /** The interval at which a FairClock measures its own delay: see src/primitives/fair-clock.ts. */
@@ -28,6 +41,10 @@ export class Process {
   #state: 'awake' | 'paused' | 'dead' = 'awake'
   #stop: Stop | undefined
   #points = 0
+  /** The points that it passed since it was told to stop, for those who ask. */
+  passed: string[] | undefined
+  /** Whether it was stopped at any time. */
+  wasPaused = false
   /** How far its clock is ahead, in milliseconds. */
   skewMs = 0
   /** The point at which it was stopped or died. */
@@ -54,23 +71,27 @@ export class Process {
     this.#points = 0
   }
 
-  /** Code of the process passes a point at which it can be stopped. Throws where it dies. */
-  point(name: string): void {
+  /** Code of the process passes a point at which it can be stopped. Throws where it dies. True where the store shall be silent. */
+  point(name: string): boolean {
     if (this.isDead) throw new Dead()
+    this.passed?.push(name)
     const stop = this.#stop
     this.#points += 1
-    if (!stop || this.#points <= stop.after) return
+    if (!stop || !isAt(stop, name, this.#points)) return false
     this.#stop = undefined
     this.stoppedAt = name
     if (stop.how === 'pause') this.pause()
-    else {
+    if (stop.how === 'crash') {
       this.die()
       throw new Dead()
     }
+    return stop.how === 'outage' || stop.how === 'lost'
   }
 
   pause(): void {
-    if (this.isAwake) this.#state = 'paused'
+    if (!this.isAwake) return
+    this.#state = 'paused'
+    this.wasPaused = true
   }
 
   wake(): void {
@@ -104,6 +125,7 @@ export class Process {
       async (...args: unknown[]): Promise<unknown> => {
         await this.awake()
         before(name)
+        await this.awake()
         try {
           return await method(...args)
         } finally {

@@ -1,7 +1,8 @@
 import { AuditTrail } from '../../src/audit/trail.ts'
 import { Admission } from '../../src/authorize/admission.ts'
+import { CAPABILITY_TTL_SECONDS } from '../../src/authorize/credentials.ts'
 import type { CertificateInventory } from '../../src/certificates/contract.ts'
-import { composeConverge, composeRuns, runParts } from '../../src/compose/runs.ts'
+import { composeConverge, runParts } from '../../src/compose/runs.ts'
 import { ZoneClients } from '../../src/compose/zone-clients.ts'
 import type { Config } from '../../src/config/config.ts'
 import { Secret } from '../../src/config/secret.ts'
@@ -14,10 +15,12 @@ import { EdgePreparation } from '../../src/runs/edge-preparation.ts'
 import { sharedDuty } from '../../src/runs/engine/duty.ts'
 import type { RunResult } from '../../src/runs/engine/ending.ts'
 import { type Resolution, type ResolveParts, resolve } from '../../src/runs/engine/resolve.ts'
-import type { Runs } from '../../src/runs/engine/runs.ts'
+import { Runs } from '../../src/runs/engine/runs.ts'
+import { raiseFences } from '../../src/runs/fences.ts'
 import { housekeeping } from '../../src/runs/housekeeping.ts'
 import { startLoops } from '../../src/runs/loops.ts'
 import { assertEquipped } from '../../src/runs/steps/context.ts'
+import { stepsFor } from '../../src/runs/steps/steps.ts'
 import { stepsOfRepair } from '../../src/runs/steps/subject.ts'
 import { createLog } from '../../src/runtime/log.ts'
 import { type Store, StoreUnavailable } from '../../src/store/ports/store.ts'
@@ -26,7 +29,7 @@ import { Plans } from '../../src/usecases/plans.ts'
 import type { EdgeMachine } from './edge-machine.ts'
 import type { NameServer } from './name-server.ts'
 import { Dead, type Process } from './process.ts'
-import { storeOf } from './stores.ts'
+import { type Removal, storeOf } from './stores.ts'
 
 export const ZONE = 'lab.test'
 export const KEY = { name: 'world', algorithm: 'hmac-sha256', secret: Buffer.alloc(32, 7).toString('base64') } as const
@@ -34,8 +37,8 @@ export const PRIMARY = '23'
 export const SECONDARY = '73'
 export const BACKEND = 'http://192.0.2.25:3000'
 
-const ADDRESS = '192.168.45.10'
-const CALLER = { address: ADDRESS, network: 'internal', unconfiguredProxy: false } as const
+const CALLER = { address: '192.168.45.10', network: 'internal', unconfiguredProxy: false } as const
+const SOMEBODY_ELSE = { ...CALLER, address: '192.168.45.11' }
 const NO_CREDENTIALS = { capability: undefined, adminToken: undefined }
 const ADMISSION = new Admission({ flow: 'capability', adminToken: 'off' }, () => undefined)
 const LOG = createLog('silent', [])
@@ -95,6 +98,20 @@ export interface Surroundings {
   readonly store: Store
   readonly edges: readonly EdgeMachine[]
   readonly nameServer: NameServer
+  readonly removal: Removal
+}
+
+/** What a request shows: a capability of its own, or one that was issued for something else. `again`: the last request comes twice. */
+export const CREDENTIALS = ['own', 'again', 'otherPlan', 'otherAction', 'otherAddress', 'otherDigest', 'old'] as const
+export type CredentialKind = (typeof CREDENTIALS)[number]
+
+/** A request, and the capability that it shows. */
+export interface Asked {
+  readonly action: Request
+  readonly planId: string
+  readonly overwrite: boolean
+  readonly shows: CredentialKind
+  readonly capability: string
 }
 
 export type Request = Exclude<CapabilityAction, 'adopt' | 'release' | 'renew'>
@@ -109,14 +126,20 @@ export class Service {
   readonly #housekeeping: ReturnType<typeof housekeeping>
   readonly #trail: AuditTrail
   readonly #stepsToRepair: ResolveParts['stepsToRepair']
+  /** Whether this process executes a run. */
+  readonly executes: (runId: string) => boolean
+  /** Runs with a verdict. */
+  readonly decided = new Set<string>()
+  /** A plan has changed since its capability was issued. */
+  #isPlanChanged = false
 
-  constructor(process: Process, { stateDir, store: shared, edges, nameServer }: Surroundings) {
+  constructor(process: Process, { stateDir, store: shared, edges, nameServer, removal }: Surroundings) {
     const { clock, name: instance } = process
     const config = configOf(stateDir)
-    const store = storeOf(process, shared)
+    const store = storeOf(process, shared, removal)
     const leaseMs = config.instances.takeOverSeconds * 1000
     const trail = new AuditTrail(store)
-    const crashPoint = (point: string) => process.point(point)
+    const crashPoint = (point: string) => void process.point(point)
     const clients = new ZoneClients(config, clock, nameServer.transportOf(process))
     const accesses = edges.map((machine) => {
       const edge = { address: machine.address, ports: { http: 80, https: 443 } }
@@ -129,8 +152,19 @@ export class Service {
       recheck: async () => undefined,
       ...{ budget: undefined as never, secrets: undefined as never, edges: new Map(accesses) },
     })
-    const runs = composeRuns(parts, { ...common, trail, leaseMs, crashPoint, publish: (_, commit) => commit() })
-    const plans = new Plans({ store, reads: store, now: clock.now })
+    const runs = new Runs({
+      ...{ ...common, trail, leaseMs, crashPoint, publish: (_, commit) => commit() },
+      raiseFences: (fences) => raiseFences(parts, fences),
+      stepsFor: (carried, guard) => stepsFor(parts, carried, removal.guard?.(guard) ?? guard),
+    })
+    runs.listen(({ mark }, { runId }) => void (mark === 'verdict' && this.decided.add(runId)))
+    this.executes = runs.isUnderWay
+    if (removal.recoversOwn) runs.isUnderWay = () => false
+    const findPlan: Store['findPlan'] = async (id) => {
+      const plan = await store.findPlan(id)
+      return plan && this.#isPlanChanged ? { ...plan, digest: `${plan.digest} changed` } : plan
+    }
+    const plans = new Plans({ store: { findPlan }, reads: { ...store, findPlan }, now: clock.now })
     const availability = new EdgeAvailability({ ...parts, primaryServer: PRIMARY, instance, store, clock })
     this.process = process
     this.#store = store
@@ -173,12 +207,21 @@ export class Service {
     startLoops(parts, { takeOverSeconds: TAKE_OVER_SECONDS, renewEverySeconds: 60 })
   }
 
-  request(action: Request, planId: string, overwrite = false): Promise<Answer> {
+  async grant(planId: string, action: CapabilityAction): Promise<string> {
+    return (await this.#exposer.grant(planId, action, CALLER, NO_CREDENTIALS)).capability
+  }
+
+  request({ action, planId, overwrite, shows, capability }: Asked): Promise<Answer> {
+    const caller = shows === 'otherAddress' ? SOMEBODY_ELSE : CALLER
     return this.#answered(async () => {
-      const granted = await this.#exposer.grant(planId, action, CALLER, NO_CREDENTIALS)
-      const credentials = { ...NO_CREDENTIALS, capability: granted.capability }
-      if (action === 'repair') return (await this.#exposer.repair(planId, overwrite, CALLER, credentials)).result
-      return (await this.#exposer[action](planId, CALLER, credentials)).result
+      if (shows === 'old') await this.process.clock.sleep(CAPABILITY_TTL_SECONDS * 1000)
+      const credentials = { ...NO_CREDENTIALS, capability }
+      this.#isPlanChanged = shows === 'otherDigest'
+      const started =
+        action === 'repair'
+          ? this.#exposer.repair(planId, overwrite, caller, credentials)
+          : this.#exposer[action](planId, caller, credentials)
+      return (await started.finally(() => (this.#isPlanChanged = false))).result
     })
   }
 

@@ -2,10 +2,12 @@ import { copyFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { Fences } from '../../src/edge/fences/fences.ts'
+import type { JournalEntry, RunGuard } from '../../src/model/run.ts'
 import type { Clock } from '../../src/primitives/clock.ts'
 import { openStore, restoreInto, snapshotOf } from '../../src/store/open.ts'
 import type { CopiedTable, RowPage, SnapshotContent } from '../../src/store/ports/copy.ts'
-import type { Store, StoreSession } from '../../src/store/ports/store.ts'
+import { type Store, type StoreSession, StoreUnavailable } from '../../src/store/ports/store.ts'
+import { replaced } from '../support/replaced.ts'
 import { type TempFolder, tempFolder } from '../support/temp-folder.ts'
 import type { Process } from './process.ts'
 
@@ -53,28 +55,77 @@ export async function storeFrom(template: string, file: string, clock: Clock): P
   return openAt(file, clock)
 }
 
+/** A check of the engine that is taken out. An empty one leaves everything as it is. */
+export interface Removal {
+  /** Methods that replace those of the store, alone and in transactions. */
+  readonly session?: (session: StoreSession) => Partial<StoreSession>
+  readonly transaction?: (store: Store) => Store['transaction']
+  readonly guard?: (guard: RunGuard) => RunGuard
+  /** Recovery does not ask which runs this process executes. */
+  readonly recoversOwn?: boolean
+}
+
+type Method = (...given: unknown[]) => Promise<unknown>
+
 /**
- * The store as a process sees it: a call is a point at which the process can be stopped, and so is the end of a call. In a
- * transaction it can only die, which rolls the transaction back: one that is stopped there would lock out everybody else.
+ * The store as a process sees it. It can be stopped before a call, and after it; in a transaction it can only die, which rolls the
+ * transaction back.
  */
-export function storeOf(process: Process, store: Store): Store {
-  const inside = (session: StoreSession): StoreSession =>
-    new Proxy(session, {
-      get: (target, name) => {
-        const method = Reflect.get(target, name) as (...given: unknown[]) => unknown
-        return async (...given: unknown[]) => {
-          process.assertAlive()
-          return method(...given)
-        }
-      },
-    })
-  const gated = process.gated(
-    {
-      ...store,
-      transaction: ((work) => store.transaction((session) => work(inside(session)))) as Store['transaction'],
+export function storeOf(
+  process: Process,
+  given: Store,
+  { session: without = () => ({}), transaction }: Removal,
+): Store {
+  const plain: Store = {
+    ...given,
+    ...without(given),
+    transaction: (work) => given.transaction((session) => work(replaced(session, without(session)))),
+  }
+  const store: Store = { ...plain, ...(transaction && { transaction: transaction(plain) }) }
+  const passing = (name: string, call: Method): Method =>
+    process.gated({ call }, () => silentIf(process.point(`store ${name}`))).call
+  const alone = Object.entries(store as unknown as Record<string, Method>).map(([name, call]) => [
+    name,
+    async (...asked: unknown[]) => {
+      const answer = await passing(labelOf(name, asked), call)(...asked)
+      silentIf(process.point(`stored: ${labelOf(name, asked)}`))
+      return answer
     },
-    (name) => process.point(`store ${name}`),
-  )
-  // A watch is no call: its notices are the process's own.
-  return { ...gated, watch: () => () => undefined, isWatching: () => false, close: async () => undefined }
+  ])
+  return {
+    ...(Object.fromEntries(alone) as Store),
+    async transaction(work) {
+      const writes: string[] = []
+      const inside = (session: StoreSession): StoreSession =>
+        new Proxy(session, {
+          get: (target, name) => {
+            const call = Reflect.get(target, name) as Method
+            return async (...asked: unknown[]) => {
+              const label = labelOf(String(name), asked)
+              process.point(`in transaction: ${label}`)
+              writes.push(label)
+              return call(...asked)
+            }
+          },
+        })
+      const begun = passing('transaction', () => store.transaction((session) => work(inside(session))))
+      const result = await begun()
+      silentIf(process.point(`stored: ${writes.join(', ')}`))
+      return result as Awaited<ReturnType<typeof work>>
+    },
+    // A watch is no call: its notices are the process's own.
+    watch: () => () => undefined,
+    isWatching: () => false,
+    close: async () => undefined,
+  }
+}
+
+function silentIf(isSilent: boolean): void {
+  if (isSilent) throw new StoreUnavailable(new Error('The world made the store silent.'))
+}
+
+function labelOf(name: string, [first]: readonly unknown[]): string {
+  if (name !== 'appendJournal') return name
+  const { step, mark } = first as JournalEntry
+  return `write ${step} ${mark}`
 }

@@ -84,6 +84,12 @@ export class Timeline {
     return true
   }
 
+  /** Waits for work that nothing but time delays. */
+  async untilSettled<T>(work: Promise<T>): Promise<T> {
+    if (await this.until(work, 60_000)) return work
+    throw new Error('The work has no end.')
+  }
+
   async #fire({ at, call, isBeat }: Event): Promise<void> {
     this.#now = Math.max(this.#now, at)
     call()

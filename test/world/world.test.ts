@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { TempFolder } from '../support/temp-folder.ts'
 import { type History, historyOf } from './command.ts'
 import { FOUND, REPAIRS } from './found.ts'
-import { describeCounterexample, findBroken, shorten } from './play.ts'
+import { describeCounterexample, findBroken, shorten } from './search.ts'
 import { memoryFolder, newTemplate, type Template } from './stores.ts'
 
 /** The first history, and how many, or for how many minutes. */

@@ -12,7 +12,7 @@ import { EdgeMachine } from './edge-machine.ts'
 import { NameServer } from './name-server.ts'
 import { Process } from './process.ts'
 import { BACKEND, KEY, PRIMARY, type Request, SECONDARY, Service, ZONE } from './service.ts'
-import { type Copy, copyOf, openAt, restoredStore, storeFrom, type Template } from './stores.ts'
+import { type Copy, copyOf, openAt, type Removal, restoredStore, storeFrom, type Template } from './stores.ts'
 import { Timeline } from './timeline.ts'
 
 export type InstanceName = 'a' | 'b'
@@ -57,9 +57,16 @@ export class World {
   readonly #stores: Store[]
   readonly #clock: Clock
   readonly #former: Service[] = []
+  readonly #removal: Removal
+  /** Every process that was started on the newest store. */
+  readonly processes: Service[] = []
+  /** Runs that were taken over although a process that was never stopped executes them. */
+  readonly robbed: string[] = []
+  readonly planIds: string[] = []
 
-  private constructor(root: string, store: Store, timeline: Timeline, clock: Clock) {
+  private constructor(root: string, store: Store, timeline: Timeline, clock: Clock, removal: Removal) {
     this.#root = root
+    this.#removal = removal
     this.#stores = [store]
     this.#clock = clock
     this.timeline = timeline
@@ -73,14 +80,14 @@ export class World {
     this.primary.nginx.onLoad = () => this.#noteDangling('nginx loaded a generation')
   }
 
-  static async open({ folder, file, epoch }: Template): Promise<World> {
+  static async open({ folder, file, epoch }: Template, removal: Removal = {}): Promise<World> {
     const root = join(folder, randomBytes(8).toString('hex'))
     mkdirSync(root)
     const timeline = new Timeline(epoch)
     // Nobody lets time pass while the store is opened.
     const clock = { ...new Process('store', timeline).clock, turn: () => nextTurn() }
     const store = await storeFrom(file, join(root, '1.db'), clock)
-    return new World(root, store, timeline, clock)
+    return new World(root, store, timeline, clock, removal)
   }
 
   async close(): Promise<void> {
@@ -112,6 +119,7 @@ export class World {
       if (keepsFormer) this.#former.push(service)
       else service.process.die()
     this.services.clear()
+    this.processes.splice(0)
     const file = join(this.#root, `${this.#stores.length + 1}.db`)
     await restoredStore(backup, file, timeline.now(), [primary.folder, secondary.folder])
     this.#stores.push(await openAt(file, this.#clock))
@@ -158,19 +166,41 @@ export class World {
     const service = new Service(process, {
       stateDir,
       nameServer,
-      store: this.store,
+      store: this.#noting(this.store),
       edges: [this.primary, this.secondary],
+      removal: this.#removal,
     })
     this.services.set(name, service)
+    this.processes.push(service)
     void service.start().catch(() => undefined)
     return service
+  }
+
+  #noting(store: Store): Store {
+    const adoptRun: Store['adoptRun'] = async (runId, holder, fence) => {
+      const isAdopted = await store.adoptRun(runId, holder, fence)
+      const living = [...this.services.values()].filter(({ process }) => process.isAwake && !process.wasPaused)
+      if (isAdopted && living.some((service) => service.executes(runId))) this.robbed.push(runId)
+      return isAdopted
+    }
+    return { ...store, adoptRun }
+  }
+
+  /** A plan of another host. */
+  async otherPlan(planId: string): Promise<string> {
+    const plan = await this.store.findPlan(planId)
+    return this.newPlan(HOSTS.find((name) => hostOf(name) !== plan?.host) ?? 'one', 3_999)
   }
 
   /** Somebody asks a process on the former store to change a host that this store has. */
   async askFormer(action: FormerRequest, name: HostName): Promise<void> {
     const service = this.#former.findLast(({ process }) => process.isAwake)
     const exposure = await this.#stores.at(-2)?.findExposure(hostOf(name))
-    if (service && exposure) void service.request(action, exposure.planId)
+    if (!service || !exposure) return
+    const { planId } = exposure
+    const granted = service.grant(planId, action)
+    const wish = { action, planId, overwrite: false, shows: 'own' } as const
+    void granted.then((capability) => service.request({ ...wish, capability })).catch(() => undefined)
   }
 
   exposure(name: HostName): Promise<Exposure | undefined> {
@@ -187,6 +217,7 @@ export class World {
     const formerPlan = former && (await this.store.findPlan(former.planId))
     const plan = planFor(hostOf(name), this.timeline.now(), { port, expiresIn, former: formerPlan })
     await this.store.insertPlan(plan)
+    this.planIds.push(plan.planId)
     return plan.planId
   }
 
