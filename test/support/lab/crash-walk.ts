@@ -71,7 +71,7 @@ export const usualPoints = (): string[] =>
 
 /**
  * The fewest points that cover every step, and every action both ways and with each end. All points take minutes; the campaign walks them. Every moment of
- * a run is walked in process by test/model, and every moment inside a change of an edge by test/integration/edge/edge-crash.
+ * a run is walked in process by test/world/protocol, and every moment inside a change of an edge by test/integration/edge/edge-crash.
  */
 export function someOf(points: readonly string[]): string[] {
   const chosen: string[] = []

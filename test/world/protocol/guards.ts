@@ -135,7 +135,7 @@ export const GUARDS: readonly Guard[] = [
         },
       }),
     },
-    history: [{ ...apply, stop: { how: 'lost', at: 'finishRun' } }],
+    history: [apply, remove, apply, remove].map((request) => ({ ...request, stop: { how: 'lost', at: 'finishRun' } })),
   },
   {
     name: 'a lease that lives is not taken',
