@@ -15,7 +15,7 @@ interface Event {
 
 /** Requests to the file system that have not been answered, and turns of the loop. Everything else waits for the timeline. */
 const isUnderWay = (resource: string): boolean =>
-  resource.startsWith('FSReq') || resource === 'FileHandleCloseReq' || resource === 'Immediate'
+  resource.startsWith('FSReq') || resource.endsWith('CloseReq') || resource === 'Immediate'
 
 /** Resolves when nothing runs any more: everything has ended or waits for an event of the timeline. */
 async function quiet(): Promise<void> {
