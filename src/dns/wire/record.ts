@@ -2,7 +2,7 @@ import type { DnsRecord } from '../contract.ts'
 import { Cursor, MalformedMessage, u16, u32 } from './bytes.ts'
 import { encodeName, readName, readNameBytes } from './name.ts'
 import { decodeCaa } from './rdata.ts'
-import { typeName, typeNumber } from './record-types.ts'
+import { CLASS_IN, typeName, typeNumber } from './record-types.ts'
 
 export interface WireRecord extends DnsRecord {
   readonly class: number
@@ -52,12 +52,12 @@ export function readRecord(cursor: Cursor): WireRecord {
   const ttl = cursor.u32()
   const length = cursor.u16()
   const rdata = readRdata(cursor, type, length)
-  return { owner, type, class: recordClass, ttl, rdata, ...contentOf(type, rdata) }
+  return { owner, type, class: recordClass, ttl, rdata, ...contentOf(type, recordClass, rdata) }
 }
 
-/** The decoded parts of the rdata. Rdata may be empty in an UPDATE. */
-function contentOf(type: string, rdata: Buffer): Pick<DnsRecord, 'caa' | 'target'> {
-  if (type === 'CAA') return { caa: decodeCaa(rdata) }
+/** The decoded parts of the rdata. Rdata may be empty in an UPDATE, under a class of its own. */
+function contentOf(type: string, recordClass: number, rdata: Buffer): Pick<DnsRecord, 'caa' | 'target'> {
+  if (type === 'CAA' && (recordClass === CLASS_IN || rdata.length > 0)) return { caa: decodeCaa(rdata) }
   return type === 'CNAME' && rdata.length > 0 ? { target: readName(new Cursor(rdata)) } : {}
 }
 

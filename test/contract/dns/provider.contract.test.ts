@@ -9,11 +9,13 @@ import { changeSuite } from './changes.ts'
 import { readBackSuite } from './read-back.ts'
 import { refusalSuite } from './refusals.ts'
 import { replaceSuite } from './replace.ts'
+import { startSimulated } from './simulated.ts'
 
 describe.each([
   { name: 'BIND', start: startBindHost, complains: true },
   { name: 'Knot', start: startKnot, complains: true },
   { name: 'PowerDNS', start: startPowerDns, complains: false },
+  { name: 'the simulated name server', start: startSimulated, complains: true },
 ])('RFC 2136 on $name', ({ start, complains }) => {
   const on = benchOn(start)
   changeSuite(on)
