@@ -4,11 +4,36 @@ import type { Command } from 'commander'
 interface Entry {
   readonly path: readonly string[]
   readonly description: string
-  readonly options: readonly { readonly flag: string; readonly description: string; readonly takesFile: boolean }[]
+  readonly options: readonly Flag[]
   readonly commands: readonly { readonly name: string; readonly description: string }[]
   readonly choices: readonly string[]
   /** What the service is asked for when the argument of the command is completed. */
-  readonly asks: readonly ('hosts' | 'plans')[]
+  readonly asks: readonly Asked[]
+}
+
+interface Flag {
+  readonly flag: string
+  /** The same in one letter. */
+  readonly short?: string | undefined
+  readonly description: string
+  /** What may follow: a path, one of these words, or what the service tells. Undefined: another text, or nothing. */
+  readonly values?: 'files' | readonly string[] | { readonly asks: Asked } | undefined
+}
+
+/** What `drawbridge complete` asks the service for. */
+export const ASKED = ['hosts', 'plans', 'servers'] as const
+export type Asked = (typeof ASKED)[number]
+
+/** By what stands behind the flag in its declaration. */
+const VALUES: Readonly<Record<string, Flag['values']>> = {
+  '<file>': 'files',
+  '<folder>': 'files',
+  '<duration>': ['30m', '2h', '1d', '7d'],
+  // Those of two words cannot be offered as words.
+  '<badge>': ['RUNNING', 'DOWN', 'CERT', 'DRIFT', 'PENDING'],
+  '<badges>': ['DOWN', 'CERT', 'DRIFT', 'PENDING', 'RUNNING'],
+  '<host>': { asks: 'hosts' },
+  '<planId>': { asks: 'plans' },
 }
 
 const ASKS: Readonly<Record<string, Entry['asks']>> = {
@@ -26,7 +51,7 @@ export function vocabularyOf(command: Command, path: readonly string[] = []): En
   const entry: Entry = {
     path,
     description: command.description(),
-    options: [...command.options.map(described), { flag: '--help', description: 'display help', takesFile: false }],
+    options: [...command.options.map(described), { flag: '--help', description: 'display help' }],
     commands: children.map((child) => ({ name: child.name(), description: child.description() })),
     choices: command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
     asks: NEW_HOST.includes(command.name())
@@ -36,10 +61,11 @@ export function vocabularyOf(command: Command, path: readonly string[] = []): En
   return [entry, ...children.flatMap((child) => vocabularyOf(child, [...path, child.name()]))]
 }
 
-const described = ({ long, short, description, flags }: Command['options'][number]): Entry['options'][number] => ({
+const described = ({ long, short, description, flags, argChoices }: Command['options'][number]): Flag => ({
   flag: long ?? short ?? '',
+  short: long === undefined ? undefined : short,
   description,
-  takesFile: flags.includes('<file>'),
+  values: argChoices ?? (long === '--server' ? { asks: 'servers' } : VALUES[flags.split(' ').at(-1) ?? '']),
 })
 
 export const completionFor = (shell: 'bash' | 'zsh' | 'fish', entries: readonly Entry[]): string =>
@@ -48,28 +74,55 @@ export const completionFor = (shell: 'bash' | 'zsh' | 'fish', entries: readonly 
 const wordsOf = ({ commands, options, choices }: Entry): string =>
   [...commands.map(({ name }) => name), ...choices, ...options.map(({ flag }) => flag)].join(' ')
 
+const question = (what: Asked, prefix: string): string => `drawbridge complete ${what} ${prefix} 2>/dev/null`
+
 /** Not asked while an option is typed. */
 const asked = ({ asks }: Entry): string =>
-  asks.map((what) => ` $([[ $current == -* ]] || drawbridge complete ${what} 2>/dev/null)`).join('')
+  asks.map((what) => ` $([[ $current == -* ]] || ${question(what, '"$current"')})`).join('')
+
+/** The lines of a `case` for the values of options. `offer` is what the shell does with files, words or an answer of the service. */
+const valueCases = (entries: readonly Entry[], offer: (values: NonNullable<Flag['values']>) => string): string =>
+  entries
+    .flatMap(({ path, options }) =>
+      options.flatMap(({ flag, short = [], values }) =>
+        [flag]
+          .concat(short)
+          .flatMap((name) =>
+            values === undefined ? [] : [`    "${path.join('-')} ${name}") ${offer(values)}; return ;;`],
+          ),
+      ),
+    )
+    .join('\n')
+
+const bashOffer = (values: NonNullable<Flag['values']>): string => {
+  if (values === 'files') return 'COMPREPLY=($(compgen -f -- "$current"))'
+  const words = 'asks' in values ? `$(${question(values.asks, '"$current"')})` : values.join(' ')
+  return `COMPREPLY=($(compgen -W "${words}" -- "$current"))`
+}
 
 /** The variable is named `command` because `path` is PATH in zsh. */
 const bash = (entries: readonly Entry[]): string =>
   `_drawbridge() {
   local word command="" current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}"
-  if [ "$previous" = "--config" ]; then
-    COMPREPLY=($(compgen -f -- "$current"))
-    return
-  fi
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$command $word" in
 ${commandCases(entries)}
     esac
   done
+  case "$command $previous" in
+${valueCases(entries, bashOffer)}
+  esac
   case "$command" in
 ${entries.map((entry) => `    "${entry.path.join('-')}") COMPREPLY=($(compgen -W "${wordsOf(entry)}${asked(entry)}" -- "$current")) ;;`).join('\n')}
   esac
 }
 complete -o default -F _drawbridge drawbridge`
+
+const zshOffer = (values: NonNullable<Flag['values']>): string => {
+  if (values === 'files') return '_files'
+  const words = 'asks' in values ? `\${(f)"$(${question(values.asks, '"$PREFIX"')})"}` : values.join(' ')
+  return `offered=(${words}); _describe 'drawbridge' offered`
+}
 
 const zsh = (entries: readonly Entry[]): string =>
   `#compdef drawbridge
@@ -81,9 +134,11 @@ _drawbridge() {
 ${commandCases(entries)}
     esac
   done
-  if [[ \${words[CURRENT-1]} == --config ]]; then _files; return; fi
+  case "$command \${words[CURRENT-1]}" in
+${valueCases(entries, zshOffer)}
+  esac
   case "$command" in
-${entries.map((entry) => `    "${entry.path.join('-')}") offered=(${zshWords(entry)}${entry.asks.map((what) => ` \${(f)"$(drawbridge complete ${what} 2>/dev/null)"}`).join('')}) ;;`).join('\n')}
+${entries.map((entry) => `    "${entry.path.join('-')}") offered=(${zshWords(entry)}${entry.asks.map((what) => ` \${(f)"$(${question(what, '"$PREFIX"')})"}`).join('')}) ;;`).join('\n')}
   esac
   _describe 'drawbridge' offered
 }
@@ -112,15 +167,21 @@ const fish = (entries: readonly Entry[]): string =>
         ...commands.map(
           ({ name, description }) => `complete -c drawbridge ${where} -a ${name} -d ${quoted(description)}`,
         ),
-        ...asks.map((what) => `complete -c drawbridge ${where} -a '(drawbridge complete ${what} 2>/dev/null)'`),
+        ...asks.map((what) => `complete -c drawbridge ${where} -a '(${question(what, '(commandline -ct)')})'`),
         ...choices.map((choice) => `complete -c drawbridge ${where} -a ${choice}`),
         ...options.map(
-          ({ flag, description, takesFile }) =>
-            `complete -c drawbridge ${where} -l ${flag.replace(/^--?/, '')}${takesFile ? ' -r -F' : ''} -d ${quoted(description)}`,
+          ({ flag, description, values }) =>
+            `complete -c drawbridge ${where} -l ${flag.replace(/^--?/, '')}${fishValues(values)} -d ${quoted(description)}`,
         ),
       ]
     }),
   ].join('\n')
+
+function fishValues(values: Flag['values']): string {
+  if (values === undefined) return ''
+  if (values === 'files') return ' -r -F'
+  return ` -x -a '${'asks' in values ? `(${question(values.asks, '(commandline -ct)')})` : values.join(' ')}'`
+}
 
 function fishCondition(path: readonly string[], children: readonly string[]): string {
   if (path.length === 0) return '__fish_use_subcommand'

@@ -11,8 +11,8 @@ const CONNECT =
   'Check that the service runs. Set its address with --url, DRAWBRIDGE_URL or url in ~/.config/drawbridge/config.yaml.'
 
 /** Prints why a command failed and what to do next, never a stack trace. Returns the exit code. */
-export function endWith(error: unknown, json: boolean): number {
-  const { problem, exitCode } = ending(error, json)
+export function endWith(error: unknown, json: boolean, named?: string): number {
+  const { problem, exitCode } = ending(error, json, named)
   if (json) standardOutput().print(...JSON.stringify(problem, null, 2).split('\n'))
   else {
     const screen = screenOn(process.stderr, process.env)
@@ -21,15 +21,20 @@ export function endWith(error: unknown, json: boolean): number {
   return exitCode
 }
 
+const planIn = (named = ''): string | undefined => (named.startsWith('plan_') ? named : undefined)
+
 interface Ending {
   readonly problem: ProblemView | { readonly code: string; readonly detail: string }
   readonly exitCode: number
 }
 
-function ending(error: unknown, json: boolean): Ending {
+function ending(error: unknown, json: boolean, named: string | undefined): Ending {
   if (error instanceof Refusal) {
     const refused = error.problem as unknown as ProblemView
-    const problem = { ...refused, nextAction: nextCommand(error.problem, notedPlan(error)) }
+    const problem = {
+      ...refused,
+      nextAction: nextCommand(error.problem, { planId: notedPlan(error) ?? planIn(named), named }),
+    }
     // A person has seen the steps while they ran.
     if (wereShown(error) && !json)
       return { problem: { ...problem, steps: [], rollback: [] }, exitCode: exitCodeOf(problem) }

@@ -60,16 +60,31 @@ const HAS_NO_END =
 const EXPOSED_HERE =
   'Choose another name. To change your own exposure, run drawbridge up HOST with the new values in the internal network.'
 
-/** `planId`: the plan whose run was refused or failed, where the command knows it. */
+/** What the refused command was about, so that what it says to do next can be typed as it is. */
+export interface Subject {
+  /** The plan whose run was refused or failed. */
+  readonly planId?: string | undefined
+  /** The host, or the plan in its place, as it was typed. */
+  readonly named?: string | undefined
+}
+
 export function nextCommand(
   problem: Pick<ProblemBody, 'code' | 'nextAction' | 'checks'> & { readonly expiresAt?: unknown },
-  planId = 'PLAN',
+  { planId = 'PLAN', named = 'HOST' }: Subject = {},
 ): string {
   const { code, nextAction } = problem
-  if (isExposedHere(problem)) return EXPOSED_HERE
-  if (code === 'lease_not_longer' && problem.expiresAt === null) return HAS_NO_END
-  const command = Object.hasOwn(COMMANDS, code) ? COMMANDS[code] : undefined
-  return command?.replace('apply PLAN', `apply ${planId}`) ?? nextAction
+  const sentence = isExposedHere(problem)
+    ? EXPOSED_HERE
+    : code === 'lease_not_longer' && problem.expiresAt === null
+      ? HAS_NO_END
+      : ((Object.hasOwn(COMMANDS, code) ? COMMANDS[code] : undefined) ?? nextAction)
+  return (
+    sentence
+      .replaceAll(/\bHOST\b/g, named)
+      .replaceAll(/\bPLAN(?:_ID)?\b/g, planId)
+      // A command on the server finds the file by itself.
+      .replace(/(drawbridge resolve \S+) --config FILE/, '$1')
+  )
 }
 
 /** What to do about a cause of a diagnosis, in terms of commands. */

@@ -15,6 +15,7 @@ export const withOwner = (command: Command): Command =>
   command
     .option('--owner <name>', 'who you are (default: DRAWBRIDGE_OWNER, then owner in ~/.config/drawbridge/config.yaml)')
     .option('--other-owner', 'do it also if the host belongs to another owner')
+    .option('-y, --yes', 'do it without a question')
 
 /** What would be done. `action` completes the sentence "pass --yes to …". */
 interface Act {
@@ -22,11 +23,11 @@ interface Act {
   readonly kind: 'apply' | 'other'
   readonly question: string
   readonly action: string
-  /** Whether a person is asked in any case, and not only about the host of another owner. */
-  readonly alwaysAsks: boolean
+  /** Whether `--yes` is required where nobody can be asked. Without it, such a command of a script goes on. */
+  readonly needsYes: boolean
 }
 
-/** Resolves when a person confirms, or has no reason to be asked. The host of another owner is changed only if somebody says so. */
+/** Resolves when a person confirms. The host of another owner is changed only if somebody says so. */
 export async function confirmAct(api: DrawbridgeClient, act: Act, options: OwnerOptions): Promise<void> {
   const me = await ownName(options.owner, process.env)
   const other = await otherOwnerOf(api, act.planId, act.kind, me)
@@ -37,11 +38,11 @@ export async function confirmAct(api: DrawbridgeClient, act: Act, options: Owner
 export async function confirmOthers(
   others: readonly OtherOwner[],
   me: string | undefined,
-  { question, action, alwaysAsks }: Pick<Act, 'question' | 'action' | 'alwaysAsks'>,
+  { question, action, needsYes }: Pick<Act, 'question' | 'action' | 'needsYes'>,
   { otherOwner, yes }: OwnerOptions,
 ): Promise<void> {
   if (others.length === 0 || otherOwner) {
-    if (alwaysAsks) await confirm({ question, action, yes })
+    if (needsYes || process.stdin.isTTY) await confirm({ question, action, yes })
     return
   }
   const whose = others.map(({ host, owner }) => `${host} belongs to ${owner}.`).join('\n')

@@ -53,7 +53,8 @@ async function lineByLine(api: DrawbridgeClient, query: HostsQuery, screen: Scre
     known.set(host.host, host.badge)
     screen.print(json ? JSON.stringify(host) : `${moment(at)}  ${host.host}  ${host.badge}`)
   }
-  const fits = ({ host }: HostView) => known.has(host) || Object.keys(query).every((key) => key === 'limit')
+  const fits = ({ host }: HostView) =>
+    known.has(host) || Object.keys(query).every((key) => key === 'limit' || key === 'sort')
   return {
     changed: async (host) => void (fits(host) && printChange(host, new Date(api.clock.now()).toISOString())),
     async refresh() {

@@ -1,11 +1,12 @@
 import createApi, { type Client } from 'openapi-fetch'
 import { type Clock, systemClock } from '../primitives/clock.ts'
 import type * as body from './bodies.ts'
-import { allAuditLines, allHosts, recentEvents } from './pages.ts'
+import { type AllHosts, allAuditLines, allHosts, recentEvents } from './pages.ts'
 import { refusalOf, Unreachable } from './refusal.ts'
 import { type RepairOptions, type RunOptions, runPlan } from './run.ts'
 import type { paths } from './schema.ts'
 import { type StreamedEvent, type StreamOptions, stream } from './stream.ts'
+import { type Waited, type WaitOptions, waitForHost } from './wait.ts'
 
 export interface ClientOptions {
   /** Default: the global `fetch`. */
@@ -50,9 +51,11 @@ export interface DrawbridgeClient {
   followPlan(planId: string, options?: StreamOptions): AsyncGenerator<body.ProgressEvent, void>
   /** One page of at most 500 hosts. Pass `nextCursor` as `cursor` to get the next page. */
   hosts(query?: body.HostsQuery): Promise<body.Hosts>
-  /** Reads all pages: every host that matches, or the first `limit` of them. */
-  allHosts(query?: body.HostsQuery): Promise<body.Hosts>
+  /** Reads all pages: every host that matches, or the first `limit` of them. Can also be iterated, host by host. */
+  allHosts(query?: body.HostsQuery): AllHosts
   health(host: string): Promise<body.Health>
+  /** Asks until the host has a badge, or until the time is over. A host that is not known yet may become known. */
+  waitForHost(host: string, options?: WaitOptions): Promise<Waited>
   /** The host is checked as before, but its trouble causes no alert and no webhook. */
   mute(host: string, request?: body.MuteRequest): Promise<body.Muted>
   unmute(host: string): Promise<body.Muted>
@@ -91,6 +94,7 @@ export function createClient(baseUrl: string, options: ClientOptions = {}): Draw
   }
 
   const hosts = (query: body.HostsQuery = {}) => answered(api.GET('/api/hosts', { params: { query } }))
+  const health = (host: string) => answered(api.GET('/api/health', { params: { query: { host } } }))
   const audit = (query: body.AuditQuery = {}) => answered(api.GET('/api/audit', { params: { query } }))
 
   const recent = (query: body.RecentEventsQuery) => answered(api.GET('/api/events/recent', { params: { query } }))
@@ -151,7 +155,8 @@ export function createClient(baseUrl: string, options: ClientOptions = {}): Draw
     followPlan,
     hosts,
     allHosts: (query = {}) => allHosts(hosts, query),
-    health: (host) => answered(api.GET('/api/health', { params: { query: { host } } })),
+    health,
+    waitForHost: (host, options) => waitForHost({ health, clock }, host, options),
     mute: (host, request = {}) =>
       answered(api.POST('/api/hosts/{host}/mute', { params: { path: { host } }, body: request })),
     unmute: (host) => answered(api.POST('/api/hosts/{host}/unmute', { params: { path: { host } }, body: {} })),

@@ -7,22 +7,61 @@ type HostsPage = (query: body.HostsQuery) => Promise<body.Hosts>
 type EventPage = (query: body.RecentEventsQuery) => Promise<body.RecentEvents>
 type AuditPage = (query: body.AuditQuery) => Promise<body.AuditPage>
 
-/** Reads all pages: every host that matches the query, or the first `limit`. A host that moves between pages is listed once. */
-export async function allHosts(page: HostsPage, query: body.HostsQuery): Promise<body.Hosts> {
+/** The pages of hosts that match the query, or of the first `limit`. */
+async function* hostPages(
+  page: HostsPage,
+  query: body.HostsQuery,
+  known: Promise<body.Hosts>[],
+): AsyncGenerator<body.Hosts, void> {
   const most = rowsWanted(query.limit)
-  if (Number.isNaN(most)) return page(query)
-  const rows = new Map<string, body.HostRow>()
-  // Only the first page has them.
-  let patterns: body.Hosts['patterns']
-  for (let cursor = query.cursor; ; ) {
-    const limit = String(Math.min(PAGE, most - rows.size))
-    const answer = await page({ ...query, limit, ...(cursor !== undefined && { cursor }) })
-    for (const row of answer.hosts) rows.set(row.host, row)
-    patterns ??= answer.patterns
-    if (answer.nextCursor === null || rows.size >= most)
-      return { ...answer, hosts: [...rows.values()], ...(patterns && { patterns }) }
+  let count = 0
+  for (let at = 0, cursor = query.cursor; ; at += 1) {
+    const limit = Number.isNaN(most) ? query.limit : String(Math.min(PAGE, most - count))
+    const asked =
+      known[at] ?? page({ ...query, ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) })
+    known[at] = asked
+    const answer = await asked
+    yield answer
+    count += answer.hosts.length
+    if (answer.nextCursor === null || !(count < most)) return
     cursor = answer.nextCursor
   }
+}
+
+export type AllHosts = Promise<body.Hosts> & AsyncIterable<body.HostRow>
+
+/**
+ * Reads all pages: every host that matches the query, or the first `limit`. A host that moves between pages is listed once. Awaited, it
+ * is one list; iterated, it gives each host as soon as its page is there. No page is read twice.
+ */
+export function allHosts(page: HostsPage, query: body.HostsQuery): AllHosts {
+  const known: Promise<body.Hosts>[] = []
+  async function* rows(): AsyncGenerator<body.HostRow, void> {
+    const seen = new Set<string>()
+    for await (const { hosts } of hostPages(page, query, known))
+      for (const row of hosts) {
+        if (!seen.has(row.host)) yield row
+        seen.add(row.host)
+      }
+  }
+  const whole = collected(hostPages(page, query, known))
+  // Who only iterates gets a failure there.
+  whole.catch(() => undefined)
+  return Object.assign(whole, { [Symbol.asyncIterator]: rows })
+}
+
+async function collected(pages: AsyncIterable<body.Hosts>): Promise<body.Hosts> {
+  const rows = new Map<string, body.HostRow>()
+  let last: body.Hosts | undefined
+  // Only the first page has them.
+  let patterns: body.Hosts['patterns']
+  for await (const answer of pages) {
+    for (const row of answer.hosts) rows.set(row.host, row)
+    patterns ??= answer.patterns
+    last = answer
+  }
+  if (!last) throw new Error('The service gave no page of hosts.')
+  return { ...last, hosts: [...rows.values()], ...(patterns && { patterns }) }
 }
 
 /** Reads as many pages as `limit` lines need: the lines after `after`, or else the newest lines. */

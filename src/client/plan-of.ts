@@ -1,4 +1,5 @@
 import type { DrawbridgeClient } from './client.ts'
+import { suggesting } from './did-you-mean.ts'
 import { Refusal } from './refusal.ts'
 
 /** The host has no plan that this caller can act on. */
@@ -24,7 +25,7 @@ export async function planIdOf(api: DrawbridgeClient, planOrHost: string): Promi
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== 'host_not_found') throw error
     const planId = await newestApplied(api, planOrHost)
-    if (planId === undefined) throw error
+    if (planId === undefined) return suggesting(api, planOrHost, Promise.reject(error))
     return planId
   }
 }

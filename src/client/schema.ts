@@ -3760,12 +3760,16 @@ export interface operations {
             query?: {
                 /** @description A part of a host or server. Upper and lower case are equal. */
                 search?: string;
+                /** @description The beginning of the name of a host. */
+                prefix?: string;
                 /** @description One badge, or several separated by commas. */
                 badge?: string;
                 server?: string;
                 managed?: "true" | "false";
                 /** @description Has no effect for public callers. */
                 muted?: "true" | "false";
+                /** @description Only hosts that are not well, or blocked, and are not muted. */
+                needsAttention?: "true";
                 sort?: "host" | "badge" | "server" | "since" | "latency" | "uptime";
                 order?: "asc" | "desc";
                 /** @description 1 to 10000; an answer has at most 500 hosts. Default: 100. */

@@ -1,35 +1,45 @@
+import type { Clock } from '../primitives/clock.ts'
 import type { Health } from './bodies.ts'
-import type { DrawbridgeClient } from './client.ts'
 import { Refusal } from './refusal.ts'
 
 const ASK_EVERY_MS = 1_000
 
-interface Waited {
+const USUAL_MS = 300_000
+
+export interface Waited {
   readonly reached: boolean
   /** The last answer about the host. Undefined if the service does not know it. */
   readonly health: Health | undefined
 }
 
-/** Asks until the host has the badge, or until the time is over. A host that is not known yet may become known. */
-export async function waitForBadge(
-  api: DrawbridgeClient,
+export interface WaitOptions {
+  /** Default: RUNNING. */
+  readonly badge?: string | undefined
+  /** Default: 5 minutes. */
+  readonly timeoutMs?: number | undefined
+  /** Called with each other badge. */
+  readonly onChange?: ((health: Health) => void) | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+export async function waitForHost(
+  { health: ask, clock }: { readonly health: (host: string) => Promise<Health>; readonly clock: Clock },
   host: string,
-  badge: string,
-  limitMs: number,
-  onChange: (health: Health) => void = () => undefined,
+  { badge = 'RUNNING', timeoutMs = USUAL_MS, onChange, signal }: WaitOptions = {},
 ): Promise<Waited> {
-  const end = api.clock.now() + limitMs
+  const end = clock.now() + timeoutMs
   let before: string | undefined
   for (;;) {
-    const health = await api.health(host).catch((error: unknown) => {
+    signal?.throwIfAborted()
+    const health = await ask(host).catch((error: unknown) => {
       if (error instanceof Refusal && error.code === 'host_not_found') return undefined
       throw error
     })
     if (health?.badge === badge) return { reached: true, health }
-    if (health && health.badge !== before) onChange(health)
+    if (health && health.badge !== before) onChange?.(health)
     before = health?.badge
-    const left = end - api.clock.now()
+    const left = end - clock.now()
     if (left <= 0) return { reached: false, health }
-    await api.clock.sleep(Math.min(ASK_EVERY_MS, left))
+    await clock.sleep(Math.min(ASK_EVERY_MS, left), { signal })
   }
 }

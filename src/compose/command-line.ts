@@ -20,6 +20,7 @@ import {
 } from '../cli/commands/read.ts'
 import { addAccept, addRelease, addRepair } from '../cli/commands/repair.ts'
 import { EXIT } from '../cli/exit-codes.ts'
+import { withHelp } from '../cli/help.ts'
 import {
   addAcme,
   addAuditVerify,
@@ -48,16 +49,24 @@ export async function run(argv: readonly string[]): Promise<void> {
   process.stdout.on('error', (error: NodeJS.ErrnoException) =>
     process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.notWell),
   )
+  const program = commandLine(argv[2])
+  let named: string | undefined
+  program.hook('preAction', (_, { registeredArguments: [first], args: [word] }) => {
+    if (first && NAMED.includes(first.name())) named = word
+  })
   try {
-    await commandLine(argv[2]).parseAsync([...argv])
+    await program.parseAsync([...argv])
   } catch (error) {
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage
     else {
       const { endWith } = await import('../cli/ending.ts')
-      process.exitCode = endWith(error, argv.includes('--json') || argv.join(' ').includes('-o json'))
+      process.exitCode = endWith(error, argv.includes('--json') || argv.join(' ').includes('-o json'), named)
     }
   }
 }
+
+/** Arguments that name what a command is about. */
+const NAMED: readonly string[] = ['host', 'planOrHost', 'planId']
 
 type Add = (program: Command) => void
 
@@ -86,6 +95,7 @@ export function commandLine(named = ''): Command {
     alone(program)
     return program
   }
+  withHelp(program)
   program.commandsGroup('Expose:')
   for (const add of Object.values(EXPOSE)) add(program)
   addAdopt(program, siteHere)

@@ -13,7 +13,7 @@ import { closed, OptionsArgument, oneOf, Port } from './option-arguments.ts'
  * left out.
  */
 const VERBOSE = {
-  verbose: Type.Boolean({ default: false, description: 'Whether to return also what most tasks do not need' }),
+  verbose: Type.Boolean({ default: false }),
 }
 
 const text = (maxLength: number, description: string) => Type.String({ minLength: 1, maxLength, description })
@@ -31,13 +31,12 @@ export const WaitArguments = closed({
     maxLength: 20,
     pattern: `^${BADGE_GRAMMAR}$`,
     default: 'RUNNING',
-    description: 'The badge to wait for: RUNNING, HTTP nnn, DOWN, NO DNS, CERT, DRIFT or PENDING',
+    description: 'RUNNING, HTTP nnn, DOWN, NO DNS, CERT, DRIFT or PENDING',
   }),
   timeoutSeconds: Type.Integer({
     minimum: 1,
     maximum: 300,
     default: 50,
-    description: 'How long to wait, in seconds',
   }),
 })
 
@@ -57,20 +56,15 @@ export const PlansArguments = closed({
 })
 
 const CONFIRM_OWNER = {
-  confirmOwner: Type.Optional(
-    text(
-      LONGEST_OWNER,
-      'The owner of the host, if it belongs to somebody else. Send it only after a person has agreed',
-    ),
-  ),
+  confirmOwner: Type.Optional(text(LONGEST_OWNER, 'Its owner, if somebody else. Only after a person has agreed')),
 }
 
 /** Without a pattern: the API answers `plan_not_found` to a malformed id. */
 export const ApplyArguments = closed({ planId: text(128, 'plan_…'), ...CONFIRM_OWNER })
 
 const EXPOSED = {
-  planId: Type.Optional(text(128, 'The applied plan, plan_…. Or send host')),
-  host: Type.Optional(text(1024, 'The exposed host. Or send planId')),
+  planId: Type.Optional(text(128, 'Its applied plan, plan_…')),
+  host: Type.Optional(text(1024, 'The exposed host, in place of planId')),
 }
 
 export interface Exposed {
@@ -94,6 +88,22 @@ export const ExtendArguments = closed({
   expiresIn: lifetime('Seconds from now until the exposure is removed. It must end later than it ends now'),
 })
 
+export const MuteArguments = closed({
+  ...HOST,
+  on: Type.Boolean({ default: true, description: 'false ends the mute' }),
+  expiresIn: Type.Optional(
+    Type.Integer({ minimum: 60, description: 'Seconds from now. Without it: until it is ended' }),
+  ),
+  note: Type.Optional(text(LONGEST_NOTE, 'Why, for others')),
+})
+
+export const MaintenanceArguments = closed({
+  ...EXPOSED,
+  ...CONFIRM_OWNER,
+  on: Type.Boolean({ description: 'false passes visitors on to the backend again' }),
+  retryAfter: Type.Optional(Type.Integer({ minimum: 1, description: 'What visitors are told, in seconds' })),
+})
+
 export const RepairArguments = closed({
   ...EXPOSED,
   ...CONFIRM_OWNER,
@@ -104,12 +114,16 @@ export const RepairArguments = closed({
 })
 
 export const HostsArguments = closed({
+  needsAttention: Type.Boolean({
+    default: false,
+    description: 'Only hosts that are not well, or blocked, and not muted',
+  }),
   search: Type.Optional(Type.String({ maxLength: 253, description: 'Part of the name of a host or server' })),
   badge: Type.Optional(
     Type.String({
       maxLength: 200,
       pattern: `^${BADGE_GRAMMAR}(?:, ?${BADGE_GRAMMAR})*$`,
-      description: 'One badge or several, separated by commas: RUNNING, HTTP nnn, DOWN, NO DNS, CERT, DRIFT, PENDING',
+      description: 'One or several, separated by commas',
     }),
   ),
   server: Type.Optional(Type.String({ maxLength: 64, description: 'The id of a server' })),
@@ -119,11 +133,14 @@ export const HostsArguments = closed({
 })
 
 export const ExposureArguments = closed({
-  zone: text(254, 'One of zones of get_policy'),
-  subdomain: Type.String({
-    pattern: '^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$',
-    description: 'One letter-digit-hyphen label, placed under the zone',
-  }),
+  host: Type.Optional(text(1024, 'The new host: one label below a zone. Or send zone and subdomain')),
+  zone: Type.Optional(text(254, 'One of zones of get_policy')),
+  subdomain: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$',
+      description: 'The label of the host below the zone',
+    }),
+  ),
   server: Type.String({ pattern: SERVER_GRAMMAR, description: 'One of servers.targets of get_policy' }),
   port: Port({ description: "The backend's port on that server" }),
   health: Type.String({
@@ -132,22 +149,11 @@ export const ExposureArguments = closed({
     description: 'The path that must answer with HTTP 2xx, beginning with /',
   }),
   tls: Type.Boolean({ description: 'Whether to set up HTTPS' }),
-  expiresIn: Type.Optional(
-    lifetime('Seconds until the exposure is removed automatically. Without it, the exposure does not expire'),
-  ),
-  replaces: Type.Optional(
-    text(64, 'The planId of the applied exposure of the same host, to change that exposure without a gap'),
-  ),
+  expiresIn: Type.Optional(lifetime('Seconds until it removes itself. Without it: never')),
+  replaces: Type.Optional(text(64, 'The planId of the applied exposure of the same host, to change it without a gap')),
   // The service checks the grammar of both: its patterns use Unicode classes, which not every client of a schema knows.
-  owner: Type.Optional(
-    text(
-      LONGEST_OWNER,
-      'Who is responsible: a person, a team or an e-mail address. With replaces, the former owner stays unless sent',
-    ),
-  ),
-  note: Type.Optional(
-    text(LONGEST_NOTE, 'One line about what the exposure is for. With replaces, the former note stays unless sent'),
-  ),
+  owner: Type.Optional(text(LONGEST_OWNER, 'Who is responsible. With replaces, the former owner stays unless sent')),
+  note: Type.Optional(text(LONGEST_NOTE, 'One line: what it is for. With replaces, the former note stays unless sent')),
   options: Type.Optional(OptionsArgument),
 })
 
@@ -158,7 +164,7 @@ export const ExposureArguments = closed({
 export const exposureArgumentsUnder = ({ zones, servers }: Policy): TObject =>
   closed({
     ...ExposureArguments.properties,
-    ...(zones.length > 0 && { zone: oneOf(zones, 'The zone in which to create the name') }),
+    ...(zones.length > 0 && { zone: Type.Optional(oneOf(zones, 'The zone of the host')) }),
     ...(servers.targets.length > 0 && {
       server: oneOf(servers.targets, 'The server on which the backend runs'),
     }),
@@ -180,6 +186,23 @@ export function taken<T extends TObject>(schema: T, given: Readonly<Record<strin
     .map((field) => ({ field: field.slice(0, LONGEST_FIELD), message: NOT_KNOWN }))
   const errors = [...declared, ...unknown].slice(0, MOST_ERRORS)
   return errors.length > 0 ? { errors } : { args: args as Static<T> }
+}
+
+/** A new host is named whole, or by its zone and its label. */
+export function hostOrLabel({ host, zone, subdomain }: NewHost): FieldError | undefined {
+  if (host !== undefined && (zone !== undefined || subdomain !== undefined))
+    return { field: 'host', message: 'must be sent, or zone and subdomain, but not both' }
+  if (host === undefined && zone === undefined && subdomain === undefined)
+    return { field: 'host', message: 'is missing' }
+  if (host === undefined && zone === undefined) return { field: 'zone', message: 'is missing' }
+  if (host === undefined && subdomain === undefined) return { field: 'subdomain', message: 'is missing' }
+  return undefined
+}
+
+export interface NewHost {
+  readonly host?: string | undefined
+  readonly zone?: string | undefined
+  readonly subdomain?: string | undefined
 }
 
 /** An exposure is named by its plan or by its host. */

@@ -1,5 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import type { ActWords } from '../client/advice.ts'
+import { nearestName } from '../client/nearest-name.ts'
 import type { OtherOwner } from '../client/owner-of.ts'
 import { NoPlan } from '../client/plan-of.ts'
 import { isExposedHere, type ProblemBody, Refusal, Unreachable } from '../client/refusal.ts'
@@ -30,7 +31,8 @@ const errorResult = (problem: ToolProblem): CallToolResult => ({
   content: [{ type: 'text', text: asciiJson(problem) }],
 })
 
-export const failure = (error: unknown): CallToolResult => errorResult(problemOf(error))
+/** `planId`: the plan that the tool was called with. */
+export const failure = (error: unknown, planId?: string): CallToolResult => errorResult(problemOf(error, planId))
 
 export const badArguments = (tool: string, errors: readonly FieldError[]): CallToolResult =>
   errorResult({
@@ -41,14 +43,17 @@ export const badArguments = (tool: string, errors: readonly FieldError[]): CallT
     nextAction: `Correct the arguments listed in errors to match the inputSchema of ${tool}, then call ${tool} again.`,
   })
 
-export const unknownTool = (offered: readonly string[]): CallToolResult =>
-  errorResult({
+export function unknownTool(name: string, offered: readonly string[]): CallToolResult {
+  const meant = nearestName(name, offered)
+  const better = meant === undefined ? '' : ` Did you mean ${meant}?`
+  return errorResult({
     code: 'invalid_request',
-    detail: 'This server has no tool of that name.',
+    detail: `This server has no tool of that name.${better}`,
     errors: [{ field: 'name', message: 'is not one of the allowed values' }],
     retryable: false,
     nextAction: `Call one of ${offered.join(', ')}.`,
   })
+}
 
 /** The host belongs to somebody else, and no person has agreed to the change yet. */
 export class Unconfirmed extends Error {
@@ -67,12 +72,18 @@ export class UnknownPlan extends Error {
   }
 }
 
-function problemOf(error: unknown): ToolProblem {
+function problemOf(error: unknown, planId: string | undefined): ToolProblem {
   if (error instanceof Refusal) {
     const { code, detail, retryable, nextAction: _forHttp, ...more } = error.problem
     const { type: _type, title: _title, status: _status, ...helpful } = more
     const isFrozen = isBlocked(error.problem)
-    return { code, detail, retryable: retryable && !isFrozen, nextAction: nextActionFor(error.problem), ...helpful }
+    return {
+      code,
+      detail,
+      retryable: retryable && !isFrozen,
+      nextAction: nextActionFor(error.problem, planId),
+      ...helpful,
+    }
   }
   if (error instanceof Unreachable) {
     const nextAction =
@@ -166,12 +177,16 @@ const UNKNOWN_CODE = 'Tell a person the detail. Call get_policy to see what is a
 /** Only a run that is under way tells when to try again: a blocked plan waits for a person. */
 const isBlocked = ({ code, retryAfter }: ProblemBody): boolean => code === 'plan_busy' && retryAfter === undefined
 
-const nextActionFor = (problem: ProblemBody): string => {
+const nextActionFor = (problem: ProblemBody, planId: string | undefined): string => {
   if (isExposedHere(problem)) return EXPOSED_HERE
-  if (isBlocked(problem)) return NEXT.rollback_blocked
+  if (isBlocked(problem) || problem.code === 'rollback_blocked') return resolving(problem, planId)
   if (problem.code === 'lease_not_longer' && problem.expiresAt === null) return HAS_NO_END
   return isKnown(problem.code) ? NEXT[problem.code] : UNKNOWN_CODE
 }
+
+/** The service names the plan of another run. */
+const resolving = ({ nextAction }: ProblemBody, planId = 'PLAN_ID'): string =>
+  NEXT.rollback_blocked.replace('PLAN_ID', /resolve (plan_[0-9a-z]+)/.exec(nextAction)?.[1] ?? planId)
 
 const HAS_NO_END =
   'Do not call extend_exposure: the exposure has no end and stays until remove_exposure. To change something else, call plan_exposure without expiresIn.'

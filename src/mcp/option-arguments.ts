@@ -18,8 +18,8 @@ export const closed = <T extends TProperties>(members: T, options: TSchemaOption
   Type.Object(members, { ...options, additionalProperties: false })
 
 /** One word of a list. */
-export const oneOf = (words: readonly string[], description: string) =>
-  Type.Enum([...words], { type: 'string', description })
+export const oneOf = (words: readonly string[], description?: string) =>
+  Type.Enum([...words], { type: 'string', ...(description !== undefined && { description }) })
 
 export const Port = (options: TSchemaOptions = {}) => Type.Integer({ ...options, minimum: 1, maximum: 65_535 })
 
@@ -27,12 +27,7 @@ const seconds = ([minimum, maximum]: readonly [number, number]) => Type.Optional
 const id = (options: TSchemaOptions = {}) => Type.String({ ...options, pattern: OPTION_ID_GRAMMAR })
 const flag = (options: TSchemaOptions = {}) => Type.Optional(Type.Boolean(options))
 
-const words = Object.fromEntries(
-  HEADER_NAMES.map((name) => [
-    name,
-    Type.Optional(oneOf(HEADER_WORDS[name].words, `The value of ${HEADER_WORDS[name].header}`)),
-  ]),
-)
+const words = Object.fromEntries(HEADER_NAMES.map((name) => [name, Type.Optional(oneOf(HEADER_WORDS[name].words))]))
 
 const Headers = closed(
   {
@@ -107,5 +102,5 @@ export const OptionsArgument = closed(
       }),
     ),
   },
-  { description: 'How the edge serves the host. With replaces, these take the place of all former options' },
+  { description: 'With replaces, these take the place of all former options' },
 )

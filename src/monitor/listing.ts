@@ -7,6 +7,10 @@ type SortKey = 'host' | 'badge' | 'server' | 'since' | 'latency' | 'uptime'
 export interface ListQuery {
   /** In lower case. */
   readonly search?: string | undefined
+  /** The beginning of the name, in lower case. */
+  readonly prefix?: string | undefined
+  /** Only hosts that are not well, as this caller may see it. */
+  readonly needsAttention?: 'internal' | 'public' | undefined
   readonly badges?: readonly string[] | undefined
   readonly server?: string | undefined
   readonly managed?: boolean | undefined
@@ -98,12 +102,21 @@ class FirstHosts {
   }
 }
 
-function matches({ host, badge, managed, mute }: HostStatus, server: string | null, query: ListQuery): boolean {
+function matches(status: HostStatus, server: string | null, query: ListQuery): boolean {
+  const { host, badge, managed, mute } = status
+  if (query.needsAttention !== undefined && !needsAttention(status, query.needsAttention)) return false
+  if (query.prefix !== undefined && !host.startsWith(query.prefix)) return false
   if (query.badges && !query.badges.includes(badge)) return false
   if (query.server !== undefined && server !== query.server) return false
   if (query.managed !== undefined && managed !== query.managed) return false
   if (query.muted !== undefined && (mute !== undefined) !== query.muted) return false
   return query.search === undefined || host.includes(query.search) || (server?.includes(query.search) ?? false)
+}
+
+/** Callers outside are not told what is blocked or muted. */
+function needsAttention({ badge, isBlocked = false, mute }: HostStatus, network: 'internal' | 'public'): boolean {
+  const isWell = badge === 'RUNNING' || badge === 'PENDING'
+  return network === 'internal' ? (!isWell || isBlocked) && mute === undefined : !isWell
 }
 
 /** Badges that need attention come first. */

@@ -11,7 +11,8 @@ export interface Configured {
 /** The configuration of an installed service. */
 const INSTALLED = '/etc/drawbridge/drawbridge.yaml'
 
-export const onThisMachine = (command: Command, file = INSTALLED): Command =>
+/** DRAWBRIDGE_CONFIG names it at another place. */
+export const onThisMachine = (command: Command, file: string = process.env.DRAWBRIDGE_CONFIG || INSTALLED): Command =>
   command.option('--config <file>', 'the configuration file, as in drawbridge.example.yaml', file)
 
 export const withJson = (command: Command): Command => command.option('--json', 'print one JSON document')

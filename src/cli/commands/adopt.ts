@@ -25,7 +25,6 @@ export function addAdopt(program: Command, siteHere: SiteHere): void {
     .option('--health <path>', 'the path that must answer with HTTP 2xx', '/')
     .option('--note <text>', 'one line about what the exposure is for')
     .option('--config <file>', 'on the machine of the edge: also name file and line of what is not carried over')
-    .option('-y, --yes', 'adopt without a prompt')
     .action(async (typed: string, options: AdoptOptions) => {
       const { namedHost } = await import('../exposure-options.ts')
       const { adoptionLines } = await import('../views/adoption.ts')
@@ -41,7 +40,7 @@ export function addAdopt(program: Command, siteHere: SiteHere): void {
       })
       const screen = standardOutput()
       if (!options.json) screen.print(...adoptionLines(plan, here, screen, api.clock.now()), '')
-      const act = { question: `Adopt ${plan.host}?`, action: `adopt ${plan.host}`, alwaysAsks: true }
+      const act = { question: `Adopt ${plan.host}?`, action: `adopt ${plan.host}`, needsYes: true }
       await confirmAct(api, { planId: plan.planId, kind: 'apply', ...act }, options)
       await applyLive(api, plan.planId, options.json, true)
     })

@@ -10,7 +10,6 @@ import { applyFile, type FileOptions, withFile } from './exposures.ts'
 export function addUp(program: Command): void {
   const command = withApiOptions(withExposure(program.command('up <host>')))
     .description('make a plan, show it, ask, and apply it; changes a host that is already exposed here')
-    .option('-y, --yes', 'apply without a prompt')
     .action(async (host: string, options: ExposureOptions) => {
       const { planLines } = await import('../views/plan.ts')
       const { applyLive } = await import('../live-run.ts')
@@ -31,7 +30,7 @@ export function addUp(program: Command): void {
       if (!options.json) screen.print(...planLines(plan, screen, api.clock.now(), former), '')
       const [verb, action] = former ? ['Change', `change ${plan.host}`] : ['Expose', 'apply']
       const question = `${verb} ${plan.host}?`
-      await confirmAct(api, { planId: plan.planId, kind: 'apply', question, action, alwaysAsks: true }, options)
+      await confirmAct(api, { planId: plan.planId, kind: 'apply', question, action, needsYes: true }, options)
       await applyLive(api, plan.planId, options.json)
     })
   withExample(command, 'drawbridge up hello.example.test --server 25 --port 3000 --expires-in 2h')
@@ -40,7 +39,6 @@ export function addUp(program: Command): void {
 export function addDown(program: Command): void {
   const command = withOwner(withApiOptions(program.command('down <host>')))
     .description('ask, then remove an exposed host')
-    .option('-y, --yes', 'remove without a prompt')
     .action(removeAsked)
   withExample(command, 'drawbridge down hello.example.test')
 }
@@ -58,7 +56,7 @@ async function removeAsked(planOrHost: string, options: OwnerOptions): Promise<v
     kind: 'other',
     question: `Remove ${host}?`,
     action: `remove ${host}`,
-    alwaysAsks: true,
+    needsYes: true,
   } as const
   await confirmAct(api, act, options)
   await removeLive(api, planId, options.json)
@@ -87,7 +85,6 @@ export function addApply(program: Command): void {
     .description(
       'apply a plan: change certificate, proxy and DNS together, and undo all changes if one fails; or a file',
     )
-    .option('-y, --yes', 'with -f: apply without a prompt')
     .action(async (planId: string | undefined, options: FileOptions) => {
       if (options.file !== undefined && planId === undefined) return applyFile(options.file, options)
       if (planId === undefined || options.file !== undefined || options.prune)
@@ -99,9 +96,14 @@ export function addApply(program: Command): void {
       const { applyLive } = await import('../live-run.ts')
       const { confirmAct } = await import('../ownership.ts')
       const api = await apiClient(options)
-      const act = { question: 'Change it?', action: `apply ${planId}`, alwaysAsks: false }
+      const { planLines } = await import('../views/plan.ts')
+      const plan = await api.getPlan(planId)
+      const { request, host } = plan
+      const screen = standardOutput()
+      if (!options.json && !options.yes && process.stdin.isTTY)
+        screen.print(...planLines(plan, screen, api.clock.now()), '')
+      const act = { question: `Apply this plan of ${host}?`, action: `apply ${planId}`, needsYes: false }
       await confirmAct(api, { planId, kind: 'apply', ...act }, options)
-      const { request } = await api.getPlan(planId)
       await applyLive(api, planId, options.json, request.adopt !== undefined)
     })
   withExample(command, 'drawbridge apply plan_4c7p0wq9d2f6h8k1m3n5r7t9v0', 'drawbridge apply -f exposures.yaml --prune')
@@ -110,7 +112,6 @@ export function addApply(program: Command): void {
 export function addRemove(program: Command): void {
   const command = withOwner(withApiOptions(program.command('remove <planOrHost>')))
     .description('ask, then remove what a plan exposed: DNS first, then the proxy')
-    .option('-y, --yes', 'remove without a prompt')
     .action(removeAsked)
   withExample(command, 'drawbridge remove hello.example.test')
 }
@@ -125,7 +126,11 @@ export function addExtend(program: Command): void {
       const { planIdOf } = await import('../plan-of.ts')
       const api = await apiClient(options)
       const planId = await planIdOf(api, planOrHost)
-      const act = { question: 'Extend it?', action: `extend ${planOrHost}`, alwaysAsks: false }
+      const act = {
+        question: `Extend ${planOrHost} to end ${options.for} from now?`,
+        action: `extend ${planOrHost}`,
+        needsYes: false,
+      }
       await confirmAct(api, { planId, kind: 'other', ...act }, options)
       const extended = await api.extendPlan(planId, seconds)
       print({ body: extended, lines: () => [`${planOrHost} expires at ${extended.expiresAt}.`] }, options.json)
@@ -142,7 +147,11 @@ export function addRenew(program: Command): void {
       const { planIdOf } = await import('../plan-of.ts')
       const api = await apiClient(options)
       const planId = await planIdOf(api, planOrHost)
-      const act = { question: 'Renew its certificate?', action: `renew ${planOrHost}`, alwaysAsks: false }
+      const act = {
+        question: `Renew the certificate of ${planOrHost} now?`,
+        action: `renew ${planOrHost}`,
+        needsYes: false,
+      }
       await confirmAct(api, { planId, kind: 'other', ...act }, options)
       await renewLive(api, planId, options.json)
     })

@@ -22,7 +22,6 @@ export function addExport(program: Command): void {
 export function addImport(program: Command): Command {
   const command = withOwner(withApiOptions(program.command('import <file>')))
     .description('expose the hosts of a file that are not exposed yet; changes and removes nothing')
-    .option('-y, --yes', 'apply without a prompt')
     .action(async (file: string, options: OwnerOptions) => {
       const { comparison, api } = await compareWith(file, options)
       const { change, same, ...rest } = comparison
@@ -111,7 +110,7 @@ async function perform(
     const me = await ownName(options.owner, process.env)
     const others = acts.flatMap(({ host, owner }) => otherOwner(host, owner, me) ?? [])
     const [question, action] = [`Apply ${acts.length} changes?`, `apply ${acts.length} changes`]
-    await confirmOthers(others, me, { question, action, alwaysAsks: true }, options)
+    await confirmOthers(others, me, { question, action, needsYes: true }, options)
     for (const act of acts) {
       await act.perform().catch((error: unknown) => {
         const left = acts.slice(done.length).map(({ host }) => host)

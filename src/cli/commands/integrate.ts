@@ -1,8 +1,10 @@
 import { Argument, type Command } from 'commander'
+import type { DrawbridgeClient } from '../../client/client.ts'
 import { VERSION } from '../../runtime/version.ts'
 import { withExample } from '../../terminal/declare.ts'
 import { standardOutput } from '../../terminal/print.ts'
 import { type ApiOptions, apiClient, ownName, withUrl } from '../api-client.ts'
+import { ASKED, type Asked } from '../completion.ts'
 
 export function addMcp(program: Command): void {
   const command = withUrl(program.command('mcp'))
@@ -39,14 +41,23 @@ export function addCompletion(program: Command): void {
 /** For the scripts of `completion`: prints names that may follow, and nothing where the service does not answer. */
 export function addComplete(program: Command): void {
   const command = withUrl(program.command('complete', { hidden: true }))
-    .description('print the hosts or plan ids that a completion script offers')
-    .addArgument(new Argument('<what>').choices(['hosts', 'plans']))
-    .action(async (what: 'hosts' | 'plans', options: ApiOptions) => {
-      const api = await apiClient(options)
-      const hosts = async () => (await api.allHosts({ limit: '1000' })).hosts.map(({ host }) => host)
-      const plans = async () => (await api.listPlans({ limit: '200' })).plans.map(({ planId }) => planId)
-      const names = await (what === 'hosts' ? hosts() : plans()).catch(() => [])
-      if (names.length > 0) standardOutput().print(...names)
+    .description('print the hosts, plan ids or servers that a completion script offers')
+    .addArgument(new Argument('<what>').choices(ASKED))
+    .addArgument(new Argument('[prefix]', 'what was typed of it').default(''))
+    .action(async (what: Asked, prefix: string, options: ApiOptions) => {
+      const names = await offered(await apiClient(options), what, prefix).catch(() => [])
+      const fitting = names.filter((name) => name.startsWith(prefix.toLowerCase()))
+      if (fitting.length > 0) standardOutput().print(...fitting)
     })
-  withExample(command, 'drawbridge complete hosts')
+  withExample(command, 'drawbridge complete hosts hel')
+}
+
+/** More than these nobody reads. */
+const MOST_OFFERED = '200'
+
+async function offered(api: DrawbridgeClient, what: Asked, prefix: string): Promise<readonly string[]> {
+  if (what === 'servers') return (await api.policy()).servers.targets
+  if (what === 'plans') return (await api.listPlans({ limit: MOST_OFFERED })).plans.map(({ planId }) => planId)
+  const { hosts } = await api.hosts({ limit: MOST_OFFERED, ...(prefix !== '' && { prefix }) })
+  return hosts.map(({ host }) => host)
 }

@@ -29,7 +29,11 @@ export function addMaintenance(program: Command): void {
         print({ body: await api.getPlan(planId), lines: () => [sentence] }, options.json)
         return
       }
-      const act = { question: 'Change it?', action: `change ${host}`, alwaysAsks: false }
+      const act = {
+        question: isOn ? `Show visitors of ${host} the maintenance page?` : `Pass visitors of ${host} on again?`,
+        action: `change ${host}`,
+        needsYes: false,
+      }
       await confirmAct(api, { planId, kind: 'other', ...act }, options)
       const plan = await planMaintenance(api, planId, isOn && (seconds === undefined ? {} : { retryAfter: seconds }))
       await applyLive(api, plan.planId, options.json)

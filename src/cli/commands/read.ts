@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import type { Health } from '../../client/bodies.ts'
 import type { DrawbridgeClient } from '../../client/client.ts'
-import { Refusal } from '../../client/refusal.ts'
 import { BADGE_GRAMMAR } from '../../model/badge.ts'
 import { UsageError, withExample } from '../../terminal/declare.ts'
 import { print, printAs, standardOutput } from '../../terminal/print.ts'
@@ -22,7 +21,9 @@ interface StatusOptions extends OutputOptions {
 
 export function addStatus(program: Command): void {
   const command = withOutput(program.command('status [host]'))
-    .description('list every host and its state, or show one; exit code 1 unless that one is RUNNING and not blocked')
+    .description(
+      'list every host, the worst first, or show one; exit code 1 unless that one is RUNNING and not blocked',
+    )
     .option('--search <text>', 'only hosts whose name contains this text')
     .option('--badge <badges>', 'only these states, such as "DOWN,HTTP 502"')
     .option('--server <id>', 'only hosts on this server')
@@ -32,14 +33,15 @@ export function addStatus(program: Command): void {
       const format = formatOf({ ...(output && { output }), ...(json && { json }) })
       const options = url === undefined ? {} : { url }
       if (host !== undefined) return showHealth(host, { ...options, ...(format && { output: format }) })
-      const { statusLines } = await import('../views/status.ts')
+      const { statusLines, worstFirst } = await import('../views/status.ts')
       if (query.badge !== undefined) query.badge = badgesIn(query.badge, '--badge')
       const api = await apiClient(options)
       if (watch) {
         const { watchHosts } = await import('../watch.ts')
-        return watchHosts(api, query, format === 'json')
+        return watchHosts(api, { sort: 'badge', ...query }, format === 'json')
       }
-      const hosts = await api.allHosts(query)
+      const found = await api.allHosts({ sort: 'badge', ...query })
+      const hosts = { ...found, hosts: worstFirst(found.hosts) }
       const names = hosts.hosts.map((row) => row.host)
       await printAs({ body: hosts, names, lines: (screen) => statusLines(hosts, screen) }, format)
     })
@@ -63,10 +65,8 @@ function badgesIn(text: string, option: string): string {
 }
 
 export function addHealth(program: Command): void {
-  const command = withOutput(program.command('health <host>'))
-    .description(
-      'show the last check, the server and the configuration file of a host; exit code 1 unless it is RUNNING and not blocked',
-    )
+  const command = withOutput(program.command('health <host>', { hidden: true }))
+    .description('the same as status HOST')
     .action(showHealth)
   withExample(command, 'drawbridge health hello.example.test')
 }
@@ -80,20 +80,10 @@ async function showHealth(host: string, options: OutputOptions): Promise<void> {
   await printAs({ body: health, names: [health.host], lines, exitCode }, formatOf(options))
 }
 
-/** Suggests the name that is most like an unknown one. */
 async function healthOf(api: DrawbridgeClient, text: string): Promise<Health> {
+  const { suggesting } = await import('../../client/did-you-mean.ts')
   const host = await namedHost(api, text)
-  return api.health(host).catch(async (error: unknown) => {
-    if (!(error instanceof Refusal) || error.code !== 'host_not_found') throw error
-    const { nearestName } = await import('../../client/nearest-name.ts')
-    const { hosts } = await api.allHosts()
-    const nearest = nearestName(
-      host.toLowerCase(),
-      hosts.map((row) => row.host),
-    )
-    if (nearest === undefined) throw error
-    throw new Refusal({ ...error.problem, detail: `${error.problem.detail} Did you mean ${nearest}?` })
-  })
+  return suggesting(api, host, api.health(host))
 }
 
 /** `drawbridge show HOST` without a configuration file: all that the service knows about a host. */
@@ -121,12 +111,14 @@ export function addWait(program: Command): void {
     .option('--for <badge>', 'the state to wait for, such as RUNNING or "HTTP 502"', 'RUNNING')
     .option('--timeout <duration>', 'how long to wait, such as 90s or 5m', '5m')
     .action(async (host: string, options: WaitOptions) => {
-      const { waitForBadge } = await import('../../client/wait.ts')
       const { healthLines } = await import('../views/status.ts')
       const limitMs = parseDuration(options.timeout, '--timeout') * 1000
       const api = await apiClient(options)
       const name = await namedHost(api, host)
-      const { reached, health } = await waitForBadge(api, name, badgesIn(options.for, '--for'), limitMs)
+      const { reached, health } = await api.waitForHost(name, {
+        badge: badgesIn(options.for, '--for'),
+        timeoutMs: limitMs,
+      })
       if (!health)
         throw new Error(`${name} is not exposed after ${options.timeout}. drawbridge status lists every host.`)
       if (!reached)
@@ -183,7 +175,9 @@ export function addDiagnose(program: Command): void {
       const { diagnosisIn } = await import('../../client/advice.ts')
       const { commandsFor } = await import('../next-action.ts')
       const api = await apiClient(options)
-      const told = await api.diagnose(await namedHost(api, host))
+      const { suggesting } = await import('../../client/did-you-mean.ts')
+      const name = await namedHost(api, host)
+      const told = await suggesting(api, name, api.diagnose(name))
       const diagnosis = diagnosisIn(told, commandsFor(told.host))
       const exitCode = diagnosis.cause.level === 'good' ? EXIT.ok : EXIT.notWell
       print({ body: diagnosis, lines: (screen) => diagnosisLines(diagnosis, screen), exitCode }, options.json)

@@ -18,9 +18,12 @@ export function addRepair(program: Command): void {
       const { repairLive } = await import('../live-run.ts')
       const api = await apiClient(options)
       const { drift, host } = await shownDrift(api, planOrHost, options.json)
-      const act = { question: 'Repair it?', action: `repair ${host}`, alwaysAsks: false }
+      const asksToOverwrite =
+        !options.overwrite && drift.differences.some(({ overwrite }) => overwrite) && isAsked(options)
+      const how = asksToOverwrite ? ' Overwrite what was changed outside Drawbridge?' : ''
+      const act = { question: `Repair ${host}?${how}`, action: `repair ${host}`, needsYes: false }
       await confirmAct(api, { planId: drift.planId, kind: 'other', ...act }, options)
-      await repairLive(api, drift.planId, await mayOverwrite(drift, options), options.json)
+      await repairLive(api, drift.planId, options.overwrite === true || asksToOverwrite, options.json)
     })
   withExample(command, 'drawbridge repair hello.example.test', 'drawbridge repair hello.example.test --overwrite')
 }
@@ -28,7 +31,6 @@ export function addRepair(program: Command): void {
 export function addAccept(program: Command): void {
   const command = withOwner(withApiOptions(program.command('accept <planOrHost>')))
     .description('ask, then leave a host on the air as it stands and stop managing it')
-    .option('-y, --yes', 'accept without a prompt')
     .action(async (planOrHost: string, options: OwnerOptions) => {
       const { acceptLive } = await import('../live-run.ts')
       const { acceptanceLines } = await import('../views/drift.ts')
@@ -36,7 +38,7 @@ export function addAccept(program: Command): void {
       const { drift, host } = await shownDrift(api, planOrHost, options.json)
       const screen = standardOutput()
       if (!options.json) screen.print(...acceptanceLines(host, screen), '')
-      const act = { question: `Accept ${host} as it stands?`, action: `accept ${host}`, alwaysAsks: true }
+      const act = { question: `Accept ${host} as it stands?`, action: `accept ${host}`, needsYes: true }
       await confirmAct(api, { planId: drift.planId, kind: 'other', ...act }, options)
       await acceptLive(api, drift.planId, options.json)
     })
@@ -49,7 +51,6 @@ export function addRelease(program: Command): void {
     .description(
       'ask, then give a host back as a file of its own and stop managing it; refused if it differs from its plan',
     )
-    .option('-y, --yes', 'release without a prompt')
     .action(async (planOrHost: string, options: OwnerOptions) => {
       const { UsageError } = await import('../../terminal/declare.ts')
       const { acceptLive } = await import('../live-run.ts')
@@ -62,7 +63,7 @@ export function addRelease(program: Command): void {
         )
       const screen = standardOutput()
       if (!options.json) screen.print(...acceptanceLines(host, screen), '')
-      const act = { question: `Release ${host}?`, action: `release ${host}`, alwaysAsks: true }
+      const act = { question: `Release ${host}?`, action: `release ${host}`, needsYes: true }
       await confirmAct(api, { planId: drift.planId, kind: 'other', ...act }, options)
       await acceptLive(api, drift.planId, options.json, true)
     })
@@ -84,18 +85,5 @@ async function shownDrift(
   return { drift, host }
 }
 
-/**
- * Asks a person before anything is overwritten. Without a terminal nothing is overwritten: the service refuses such a
- * repair and says what to do.
- */
-async function mayOverwrite({ differences }: Drift, { overwrite }: RepairOptions): Promise<boolean> {
-  if (overwrite) return true
-  if (!differences.some((difference) => difference.overwrite) || !process.stdin.isTTY) return false
-  const { confirm } = await import('../../terminal/declare.ts')
-  await confirm({
-    question: 'Overwrite what was changed outside Drawbridge?',
-    action: 'overwrite it',
-    yes: false,
-  })
-  return true
-}
+/** Without a person who answers nothing is overwritten: the service refuses such a repair and says what to do. */
+const isAsked = ({ yes }: OwnerOptions): boolean => process.stdin.isTTY && !yes

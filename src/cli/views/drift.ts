@@ -111,11 +111,15 @@ function differenceLines(difference: Difference, screen: Screen, now: number): s
   const notes = [
     ...place.map((text) => `${text}${server === undefined ? '' : ` on edge ${server}`}`),
     ...(since === undefined ? [] : [`written ${until(since, now)}`]),
-    ...(overwrite ? ['changed outside Drawbridge'] : []),
     ...(others.length > 0 ? [`also touches ${others.join(', ')}`] : []),
   ]
   return [
-    ...hanging('  ', 4, differenceInWords(difference), screen.columns),
+    ...hanging(
+      '  ',
+      4,
+      `${differenceInWords(difference)}${overwrite ? ' (changed outside Drawbridge)' : ''}`,
+      screen.columns,
+    ),
     ...notes.flatMap((note) => hanging('    ', 4, note, screen.columns)),
   ]
 }

@@ -183,6 +183,12 @@ type State = Pick<HostView, 'badge' | 'blocked'>
 /** Whether visitors and runs can use the host. */
 export const isWell = ({ badge, blocked }: State): boolean => badge === 'RUNNING' && !blocked
 
+/** A host that no run can change needs a person before every other one. The service has sorted the rest. */
+export const worstFirst = <Row extends State>(hosts: readonly Row[]): Row[] => [
+  ...hosts.filter(({ blocked }) => blocked),
+  ...hosts.filter(({ blocked }) => !blocked),
+]
+
 export const stateTone = ({ badge, blocked }: State): Tone => (blocked ? 'bad' : badgeTone(badge))
 
 function badgeTone(badge: string): Tone {

@@ -155,6 +155,8 @@ function hostsBody(
     shown,
     {
       search: query.search?.toLowerCase(),
+      needsAttention: query.needsAttention && network,
+      prefix: query.prefix?.toLowerCase(),
       badges: query.badge?.split(',').map((badge) => badge.trim()),
       server: query.server,
       managed: query.managed === undefined ? undefined : query.managed === 'true',

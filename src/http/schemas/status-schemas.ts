@@ -183,10 +183,14 @@ export const HostsQuery = Type.Object(
     search: Type.Optional(
       Type.String({ maxLength: 253, description: 'A part of a host or server. Upper and lower case are equal.' }),
     ),
+    prefix: Type.Optional(Type.String({ maxLength: 253, description: 'The beginning of the name of a host.' })),
     badge: Type.Optional(Type.String({ maxLength: 200, description: 'One badge, or several separated by commas.' })),
     server: Type.Optional(Type.String({ maxLength: 64 })),
     managed: Type.Optional(oneOf(['true', 'false'])),
     muted: Type.Optional(oneOf(['true', 'false'], { description: 'Has no effect for public callers.' })),
+    needsAttention: Type.Optional(
+      oneOf(['true'], { description: 'Only hosts that are not well, or blocked, and are not muted.' }),
+    ),
     sort: Type.Optional(oneOf(['host', 'badge', 'server', 'since', 'latency', 'uptime'])),
     order: Type.Optional(oneOf(['asc', 'desc'])),
     limit: Type.Optional(

@@ -56,7 +56,7 @@ const OPERATIONS = {
     if (refusal) throw refusal
     const { outcome, run, afters } = await resolve(planId, by, parts)
     const stuck = outcome.kind === 'blocked' ? outcome.rollback.at(-1) : undefined
-    if (stuck) throw new Fault(`The plan is still blocked at ${stuck.name}: ${stuck.detail}`)
+    if (stuck) throw new Fault(`The plan is still blocked at ${stuck.name}: ${stuck.detail} ${leads(run.planId)}`)
     if (by !== 'undo' && outcome.kind !== 'succeeded')
       throw new Fault(`The plan is still blocked: ${sentenceOf(outcome.fault)}`)
     return { host: run.host, released: afters.proxy?.released ?? null }
@@ -101,3 +101,7 @@ const digest = (value: unknown): string => createHash('sha256').update(JSON.stri
 
 const changed = (): Fault =>
   new Fault('Something has changed since you looked. Nothing was done. Run the command again.')
+
+/** What else a person can do about a plan that stays blocked. */
+const leads = (planId: string): string =>
+  `To keep what stands: drawbridge resolve ${planId} --accept. To write it again: drawbridge resolve ${planId} --repair. To take it off: drawbridge resolve ${planId} --remove.`

@@ -33,6 +33,23 @@ describe('shell completion', () => {
     expect(script).not.toContain('complete -c')
   })
 
+  test('asks by what was typed, and completes the values of options', () => {
+    const script = completionFor('bash', vocabularyOf(commandLine()))
+    const told = 'drawbridge() { echo "$2-$3" >&2; [ "$2" = servers ] && echo 25 253; }'
+    const offered = (...words: string[]) => {
+      const asked = words.map((word) => `'${word}'`).join(' ')
+      const ask = `COMP_WORDS=(drawbridge ${asked}); COMP_CWORD=${words.length}; _drawbridge 2>/dev/null; echo "\${COMPREPLY[@]}"`
+      return execFileSync('bash', ['-c', `${told}\n${script}\n${ask}`], { encoding: 'utf8' }).trim()
+    }
+    expect(offered('up', 'hello', '--server', '25')).toBe('25 253')
+    expect(offered('extend', 'hello', '--for', '')).toBe('30m 2h 1d 7d')
+    expect(offered('wait', 'hello', '--for', 'R')).toBe('RUNNING')
+    expect(offered('status', '-o', 'n')).toBe('name')
+    expect(offered('status', '--output', 'w')).toBe('wide')
+    expect(offered('doctor', '--config', 'package.j')).toBe('package.json')
+    expect(script).toContain('drawbridge complete hosts "$current" 2>/dev/null')
+  })
+
   test('quotes the same words for zsh and fish', () => {
     const entries = vocabularyOf(new Command('drawbridge').addCommand(new Command('up').description("a person's word")))
     expect(completionFor('zsh', entries)).toContain("'up:a person’s word'")

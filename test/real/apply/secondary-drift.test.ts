@@ -57,7 +57,7 @@ test('a hand edit on the Secondary is drift of the host, shown everywhere, and a
   expect([shown.code, shown.stdout]).toEqual([
     1,
     expect.stringMatching(
-      /^ {2}backend: http:\S+ → http:\/\/127\.0\.0\.1:9\n.*:\d+ on edge 73\n {4}written .*\n {4}changed outside/m,
+      /^ {2}backend: http:\S+ → http:\/\/127\.0\.0\.1:9 \(changed outside Drawbridge\)\n.*:\d+ on edge 73\n {4}written /m,
     ),
   ])
   await untilStatusSays('differs')

@@ -124,7 +124,7 @@ test('leaving a question by Ctrl-C or Ctrl-D says that nothing was changed, and 
 })
 
 test('Ctrl-C during a run restores the cursor, says that the run goes on, and how to follow it', async () => {
-  const line = `${quoted('apply plan_4c7p0wq9d2f6h8k1m3n5r7t9v0')}; echo "code $?"`
+  const line = `${quoted('apply plan_4c7p0wq9d2f6h8k1m3n5r7t9v0 --yes')}; echo "code $?"`
   const left = await onTerminal(`trap : INT; ${line}`, { input: '\u0003', inputAfter: 'keep what' })
   expect(left).toContain('\u001b[?25h')
   expect(left).toMatch(
@@ -157,9 +157,11 @@ describe('a repair that would overwrite something', () => {
   test('is refused without a terminal and without --overwrite, with the commands that help', async () => {
     const { code, stdout, stderr } = await command(['repair', 'hello.example.test', '--url', api.url])
     expect(code).toBe(3)
-    expect(stdout).toContain('    changed outside Drawbridge\n')
+    expect(stdout).toContain('(changed outside Drawbridge)')
     expect(stdout).not.toContain('Repaired')
-    expect(stderr).toMatch(/changed_elsewhere[\s\S]*drawbridge repair HOST --overwrite[\s\S]*drawbridge accept HOST/)
+    expect(stderr).toMatch(
+      /changed_elsewhere[\s\S]*drawbridge repair hello\.example\.test --overwrite[\s\S]*accept hello/,
+    )
   })
 })
 

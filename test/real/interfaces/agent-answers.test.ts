@@ -63,7 +63,7 @@ test('every tool is offered with an open outputSchema, a closed inputSchema and 
   const plans = ['wait_for_host', 'get_plan', 'list_plans', 'recent_events', 'compare_exposure']
   const looks = ['get_policy', 'list_hosts', 'check_host', 'diagnose_host', ...plans]
   const drift = ['repair_exposure', 'accept_exposure', 'renew_certificate']
-  const changes = ['apply_plan', 'remove_exposure', 'extend_exposure', ...drift]
+  const changes = ['apply_plan', 'remove_exposure', 'extend_exposure', ...drift, 'set_maintenance', 'mute_host']
   const offered = reading.tools.map(({ name }) => name)
   expect(offered).toEqual([...looks, 'plan_exposure'])
   expect(inside.tools.map(({ name }) => name)).toEqual([...offered, ...changes])
@@ -221,7 +221,7 @@ test('the schemas of the arguments tell what the policy allows', () => {
 
 test('tools are listed while the service cannot be reached', async () => {
   const lost = await startAgentHere(`http://127.0.0.1:${await freePort()}`)
-  expect(lost.tools).toHaveLength(16)
+  expect(lost.tools).toHaveLength(18)
   expect(errorOf(await lost.use('get_policy'))).toMatchObject({ code: 'unreachable', retryable: true })
   await lost.close()
 })

@@ -59,7 +59,7 @@ describe('by the command', () => {
     const diff = await said('diff', host)
     expect(diff).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining(`backend: edited\n    ${entryOf(host)}:`),
+      stdout: expect.stringContaining(`backend: edited (changed outside Drawbridge)\n    ${entryOf(host)}:`),
     })
     const advice = `Discard it with drawbridge repair ${host} --overwrite, or keep it with drawbridge accept ${host}.`
     expect((await said('diagnose', host)).stdout).toContain(advice)

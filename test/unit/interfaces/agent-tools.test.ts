@@ -69,6 +69,8 @@ const documented: Canned = (path) => {
     '/api/deploy/renew': example('renewCertificate'),
     '/api/deploy/extend': example('extendExposure'),
     '/api/deploy/plans': example('listPlans'),
+    [`/api/hosts/${HOST}/mute`]: example('muteHost'),
+    [`/api/hosts/${HOST}/unmute`]: example('unmuteHost'),
     '/api/events/recent': { ...(example('listEvents') as object), nextBefore: null },
   }
   return path in bodies ? [200, bodies[path]] : undefined
@@ -83,7 +85,8 @@ function grown(value: unknown): unknown {
   return { ...Object.fromEntries(members), addedLater: { whatever: [1, null] } }
 }
 
-const EXPOSURE = { zone: 'lab.test', subdomain: 'hello', server: '25', port: 3000, health: '/healthz', tls: true }
+const WHOLE = { server: '25', port: 3000, health: '/healthz', tls: true }
+const EXPOSURE = { zone: 'lab.test', subdomain: 'hello', ...WHOLE }
 const CALLS: readonly (readonly [tool: string, args: Record<string, unknown>])[] = [
   ['get_policy', {}],
   ['list_hosts', { badge: 'RUNNING,HTTP 502' }],
@@ -101,6 +104,10 @@ const CALLS: readonly (readonly [tool: string, args: Record<string, unknown>])[]
   ['list_plans', {}],
   ['recent_events', { limit: 1 }],
   ['wait_for_host', { host: HOST, timeoutSeconds: 1 }],
+  ['plan_exposure', { ...WHOLE, host: HOST }],
+  ['mute_host', { host: HOST, expiresIn: 7200, note: 'moves' }],
+  ['mute_host', { host: HOST, on: false }],
+  ['set_maintenance', { host: HOST, on: true }],
 ]
 
 describe("the SDK's client accepts", () => {
@@ -220,7 +227,7 @@ test.each([
 ] satisfies [string, Canned][])('tools are listed by grammar alone when the service %s', async (_, canned) => {
   const { tools } = await onCannedService(canned)
   const properties = tools.find(({ name }) => name === 'plan_exposure')?.inputSchema.properties
-  expect(tools).toHaveLength(16)
+  expect(tools).toHaveLength(18)
   expect(properties?.zone).not.toHaveProperty('enum')
   expect(properties).toMatchObject({ server: { pattern: expect.any(String) }, port: { minimum: 1, maximum: 65_535 } })
 })
@@ -358,6 +365,65 @@ test('resources tell policy and guide, and prompts quote what they are given', a
     expect(text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '')).not.toMatch(/Ignore|isError/)
   }
   await expect(client.getPrompt({ name: 'nothing' })).rejects.toThrow('no prompt')
+})
+
+test('the list of tools has at most 20,000 characters', async () => {
+  const { tools } = await onCannedService(documented)
+  expect(JSON.stringify({ tools }).length).toBeLessThanOrEqual(20_000)
+})
+
+test('a host of the list has at most 160 characters, and verbose returns all of it', async () => {
+  const { hosts: listed } = example('listHosts') as { hosts: object[] }
+  const row = { ...listed[0], managed: true, planId: PLAN_ID, blocked: true, note: 'n'.repeat(200) }
+  const { use } = await onCannedService((path) =>
+    path === '/api/hosts' ? [200, { ...(example('listHosts') as object), hosts: [row] }] : documented(path),
+  )
+  const rowsOf = async (args: object) =>
+    ((await use('list_hosts', { ...args })).structuredContent as { hosts: object[] }).hosts
+  const [short] = await rowsOf({ needsAttention: true })
+  expect(JSON.stringify(short).length).toBeLessThanOrEqual(160)
+  expect(short).toMatchObject({ planId: PLAN_ID, blocked: true })
+  expect((await rowsOf({ verbose: true }))[0]).toMatchObject(row)
+})
+
+test('a new host is named whole, or by zone and subdomain, and by nothing else', async () => {
+  const sent: unknown[] = []
+  const { use } = await onCannedService((path, body) => {
+    if (path === '/api/deploy/plan') sent.push(body)
+    return documented(path)
+  })
+  await use('plan_exposure', { ...WHOLE, host: 'New.lab.test.' })
+  expect(sent).toEqual([expect.objectContaining({ zone: 'lab.test', subdomain: 'new' })])
+  for (const [args, field] of [
+    [{}, 'host'],
+    [{ zone: 'lab.test' }, 'subdomain'],
+    [{ subdomain: 'new' }, 'zone'],
+    [{ host: HOST, zone: 'lab.test' }, 'host'],
+  ] as const)
+    expect(errorOf(await use('plan_exposure', { ...WHOLE, ...args })).errors).toMatchObject([{ field }])
+})
+
+test('what is almost a name is told with the name', async () => {
+  const unknown = { code: 'host_not_found', detail: 'No.', retryable: false, nextAction: 'No.' }
+  const { use } = await onCannedService((path) =>
+    ['/api/health', '/api/diagnose'].includes(path) ? [404, unknown] : documented(path),
+  )
+  for (const tool of ['check_host', 'diagnose_host', 'repair_exposure'])
+    expect(errorOf(await use(tool, { host: 'helo.lab.test' })), tool).toMatchObject({
+      ...{ code: 'host_not_found', didYouMean: HOST },
+      detail: `No. Did you mean ${HOST}?`,
+    })
+  expect(errorOf(await use('chek_host', {})).detail).toContain('Did you mean check_host?')
+})
+
+test('progress has a total, and never more than that', async () => {
+  const { client } = await onCannedService(documented)
+  const told: { progress: number; total?: number }[] = []
+  await client.callTool({ name: 'apply_plan', arguments: { planId: PLAN_ID } }, undefined, {
+    onprogress: (one) => void told.push(one),
+  })
+  expect(told.length).toBeGreaterThan(0)
+  for (const { progress, total } of told) expect(progress).toBeLessThanOrEqual(total ?? 0)
 })
 
 test('output is short by default, and verbose returns all of it', async () => {
