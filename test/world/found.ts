@@ -10,7 +10,7 @@ interface Found {
 const BLOCKED: History = [
   { do: 'apply', by: 'a', host: 'one', thenMs: 4_000 },
   { do: 'backend', status: 502, thenMs: 10 },
-  { do: 'apply', by: 'a', host: 'one', stop: { at: 'update proxy after-done', how: 'pause' }, thenMs: 100 },
+  { do: 'apply', by: 'a', host: 'one', stop: { at: 'update proxy before-undo-intent', how: 'pause' }, thenMs: 6_000 },
   { do: 'edit', machine: 'primary', host: 'one', thenMs: 10 },
   { do: 'wake', by: 'a', thenMs: 6_000 },
   { do: 'backend', status: 200, thenMs: 10 },

@@ -106,7 +106,8 @@ export class Play {
     let answer: Answer | undefined
     for (const by of decisions) {
       answer = await this.#within(service.resolve(planId, by), `resolve by ${by}`)
-      if (answer.kind !== 'refused') return answer
+      // What somebody has edited is not undone.
+      if (answer.kind !== 'refused' && !(answer.kind === 'blocked' && this.#world.edits.size > 0)) return answer
     }
     return answer
   }

@@ -29,7 +29,7 @@ const edited: Command = { do: 'edit', machine: 'primary', host: 'one', thenMs: 1
 const blocked: History = [
   ...applied,
   bad,
-  { ...apply, stop: { at: 'update proxy after-done', how: 'pause' }, thenMs: 100 },
+  { ...apply, stop: { at: 'update proxy before-undo-intent', how: 'pause' }, thenMs: 6_000 },
   edited,
   { do: 'wake', by: 'a', thenMs: 6_000 },
   good,
