@@ -84,7 +84,7 @@ const INSPECT: Readonly<Record<string, Add>> = {
 /** All commands and their options. With the name of a command that stands for itself, only that one: to build all takes longer than most. */
 export function commandLine(named = ''): Command {
   const program = new Command('drawbridge')
-    .description('Exposes a service: DNS name, reverse proxy and certificate together, or not at all.')
+    .description('Exposes a service: DNS name, proxy and certificate together, or not at all.')
     .version(VERSION)
     // An option belongs to the command behind which it stands: `edge` and the commands below it have different ones.
     .enablePositionalOptions()
