@@ -12,6 +12,8 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2022',
     modulePreload: { polyfill: false },
+    // One style sheet: it is small, and the package has a limit of files.
+    cssCodeSplit: false,
     // Small files must not become data URLs, which the content security policy forbids.
     assetsInlineLimit: 0,
   },
