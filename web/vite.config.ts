@@ -5,6 +5,9 @@ import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
 import { listPackages } from '../bin/bundled-packages.ts'
 
+/** A file of fewer bytes is sent as it is: it would not arrive sooner. */
+const FITS_IN_A_PACKET = 1_200
+
 export default defineConfig({
   plugins: [react(), compressed(), listPackages('web')],
   build: {
@@ -28,7 +31,8 @@ function compressed(): Plugin {
     writeBundle({ dir = '' }, bundle) {
       for (const fileName of Object.keys(bundle)) {
         const path = join(dir, fileName)
-        writeFileSync(`${path}.gz`, gzipSync(readFileSync(path), { level: 9 }))
+        const content = readFileSync(path)
+        if (content.length >= FITS_IN_A_PACKET) writeFileSync(`${path}.gz`, gzipSync(content, { level: 9 }))
       }
     },
   }

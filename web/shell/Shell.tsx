@@ -13,18 +13,19 @@ import { Page } from './Page.tsx'
 import styles from './Shell.module.css'
 import { TopBar } from './TopBar.tsx'
 
-// The status screen is loaded first. Every other screen is loaded when somebody goes there.
-const ActivityPage = lazy(() => import('../activity/ActivityPage.tsx'))
-const CertificatesPage = lazy(() => import('../certificates/CertificatesPage.tsx'))
-const ChangePage = lazy(() => import('../plan/ChangePage.tsx'))
-const HelpPage = lazy(() => import('../help/HelpPage.tsx'))
-const HostPage = lazy(() => import('../host/HostPage.tsx'))
+// The status screen is loaded first, and the others when somebody goes to one of them.
+const screens = () => import('./screens.ts')
+const ActivityPage = lazy(async () => ({ default: (await screens()).ActivityPage }))
+const CertificatesPage = lazy(async () => ({ default: (await screens()).CertificatesPage }))
+const ChangePage = lazy(async () => ({ default: (await screens()).ChangePage }))
+const HelpPage = lazy(async () => ({ default: (await screens()).HelpPage }))
+const HostPage = lazy(async () => ({ default: (await screens()).HostPage }))
+const NetworkPage = lazy(async () => ({ default: (await screens()).NetworkPage }))
+const OnePlanPage = lazy(async () => ({ default: (await screens()).OnePlanPage }))
+const PlanPage = lazy(async () => ({ default: (await screens()).PlanPage }))
+const PlansPage = lazy(async () => ({ default: (await screens()).PlansPage }))
 const KeysDialog = lazy(() => import('../palette/KeysDialog.tsx'))
-const NetworkPage = lazy(() => import('../network/NetworkPage.tsx'))
-const OnePlanPage = lazy(() => import('../plans/OnePlanPage.tsx'))
 const Palette = lazy(() => import('../palette/Palette.tsx'))
-const PlanPage = lazy(() => import('../plan/PlanPage.tsx'))
-const PlansPage = lazy(() => import('../plans/PlansPage.tsx'))
 
 export function Shell() {
   const screen = screenAt(usePath())

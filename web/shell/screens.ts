@@ -1,0 +1,10 @@
+// Every screen but the first one. They share most of their parts, so they are one file: a file for each part was a request for each.
+export { default as ActivityPage } from '../activity/ActivityPage.tsx'
+export { default as CertificatesPage } from '../certificates/CertificatesPage.tsx'
+export { default as HelpPage } from '../help/HelpPage.tsx'
+export { default as HostPage } from '../host/HostPage.tsx'
+export { default as NetworkPage } from '../network/NetworkPage.tsx'
+export { default as ChangePage } from '../plan/ChangePage.tsx'
+export { default as PlanPage } from '../plan/PlanPage.tsx'
+export { default as OnePlanPage } from '../plans/OnePlanPage.tsx'
+export { default as PlansPage } from '../plans/PlansPage.tsx'
