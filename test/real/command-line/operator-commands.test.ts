@@ -182,7 +182,7 @@ describe('beside a store of another version', () => {
   }
   const setVersion = (version: number) => {
     const database = new Database(file)
-    database.prepare('update schema_versions set version = ?').run(version)
+    database.exec(`delete from schema_versions; insert into schema_versions values (${version})`)
     database.close()
   }
   const COMMANDS = [

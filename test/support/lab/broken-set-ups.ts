@@ -302,7 +302,7 @@ export const BROKEN: readonly Broken[] = [
       const file = join(config.stateDir, 'drawbridge.db')
       await (await openStore({ kind: 'sqlite', file })).close()
       const db = new Database(file)
-      db.prepare('UPDATE schema_versions SET version = 5').run()
+      db.exec('DELETE FROM schema_versions; INSERT INTO schema_versions VALUES (5)')
       db.close()
     },
     doctor: /too old to be upgraded/,
