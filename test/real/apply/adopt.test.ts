@@ -215,7 +215,7 @@ test('a site that no exposure can stand for is refused with its reasons, and sta
   expect(apart).toMatchObject({ code: 3, stdout: '' })
   expect(apart.stderr).toContain('site_not_adoptable')
   expect(apart.stderr).toMatch(/^ +server: It does not pass every request on to a backend\.$/m)
-  expect(apart.stderr).toContain('drawbridge adopt HOST --config FILE')
+  expect(apart.stderr).toContain(`drawbridge adopt ${host} --config FILE`)
   const here = await command([...words, '--config', join(lab.state, 'drawbridge.yaml')])
   expect(here.stderr).toContain(`server, ${enabled}:1: `)
   expect(readFileSync(file, 'utf8')).toBe(text)
