@@ -38,7 +38,7 @@ const ACTS: readonly {
     right: 'renew',
     to: ({ host, tls, planId }) => (tls && planId ? `/certificates?renew=${host}` : undefined),
   },
-  { verb: 'Remove', icon: 'cross', right: 'remove', to: actOf('remove') },
+  { verb: 'Remove', icon: 'cross', right: 'remove', to: ({ planId }) => planId && `/plans/${planId}?act=remove` },
 ]
 
 function actOf(act: string, fits: (row: HostRow) => boolean = () => true) {

@@ -12,6 +12,7 @@ import type { HostRow } from '../../../web/api/hosts.ts'
 import { shifted } from '../../../web/api/strips.ts'
 import { wholeWay } from '../../../web/diagnosis/way.ts'
 import { namesToShow, serversOf } from '../../../web/network/network.ts'
+import { entriesFor } from '../../../web/palette/entries.ts'
 import { alarmCount, isForOthers, needCounts, needsOf, notesOf } from '../../../web/status/attention.ts'
 import { badgeCounts, inOrder, matching, valuesOf, WHOLE_VIEW } from '../../../web/status/host-list.ts'
 
@@ -225,4 +226,14 @@ test('a server with many names shows those in trouble, and counts the others', (
   expect(shown.every(({ badge }) => badge === 'DOWN')).toBe(true)
   expect([shown.length, others]).toEqual([10, 90])
   expect(namesToShow(rows.slice(0, 5)).shown).toHaveLength(5)
+})
+
+test('the palette finds the act of a host by both names, where the page asks for it', () => {
+  const caller = { network: 'internal', may: ['read', 'plan', 'apply', 'remove'] }
+  const rows = [{ ...row('shop.test', 'RUNNING'), planId: 'plan_1' }, row('api.test', 'DOWN')]
+  const first = (text: string) => entriesFor(text, rows, { caller } as never)[0]
+  expect(first('remo shop')).toMatchObject({ words: 'Remove shop.test', to: '/plans/plan_1?act=remove' })
+  expect(first('mute api')).toMatchObject({ to: '/hosts/api.test/details?act=mute' })
+  expect(first('remove api')).toBeUndefined()
+  expect(first('net')).toMatchObject({ words: 'Network', to: '/network' })
 })
