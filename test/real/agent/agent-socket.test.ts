@@ -143,19 +143,24 @@ test.each(['23', '73'] as const)(
     )
     mkdirSync(dirname(agent.socket), { recursive: true })
     await new Promise<void>((resolve) => void older.listen(agent.socket, resolve))
-    const told = new RegExp(`agent of edge ${server}.*.*Its hosts stay served.*Upgrade the agent on ${server}`)
-    const { status, body } = await run(lab, planId)
-    if (server === '23') expect([status, body.detail]).toEqual([503, expect.stringMatching(told)])
-    else
-      expect([status, body.verification.secondary.ok, body.warnings[0]]).toEqual([
-        200,
-        false,
-        expect.stringMatching(told),
-      ])
-    expect((await visit(edge as EdgeDescription, { host: (await planOf(lab, served.planId)).host })).status).toBe(200)
-    older.closeAllConnections()
-    older.close()
-    await agent.start()
+    const told = new RegExp(`agent of edge ${server}.*Its hosts stay served.*Upgrade the agent on ${server}`)
+    try {
+      const { status, body } = await run(lab, planId)
+      if (server === '23') {
+        // 502 when the service heard of it only in the run, which is then undone.
+        expect([502, 503]).toContain(status)
+        expect(body.detail).toMatch(told)
+      } else {
+        expect([status, body.verification.secondary.ok]).toEqual([200, false])
+        expect(body.warnings[0]).toMatch(told)
+      }
+      const { host } = await planOf(lab, served.planId)
+      expect((await visit(edge as EdgeDescription, { host })).status).toBe(200)
+    } finally {
+      older.closeAllConnections()
+      older.close()
+      await agent.start()
+    }
     if (server === '23') expected(await run(lab, planId), 200)
     await until(
       'both edges agree',
