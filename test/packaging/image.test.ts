@@ -60,7 +60,7 @@ suite('the image', () => {
   }, async () => {
     seen = await imageWalkOf(`${layout}:${version}`)
     expect(seen).toMatchObject({
-      init: { code: 0, output: expect.stringContaining('nginx served a test entry') },
+      init: { code: 0, output: expect.stringMatching(/nginx served a test entry[\s\S]*Next: restart this container/) },
       users: { service: 'drawbridge', agent: 'root' },
       expose: { code: 0, answer: 200, points: ['127.0.45.23'] },
       again: 200,

@@ -19,7 +19,7 @@ import {
 } from './files.ts'
 import { standingSetup, type ZoneKey } from './standing.ts'
 import { serveTestEntry } from './test-entry.ts'
-import { hasAgentUnit } from './units.ts'
+import { hasAgentUnit, isBootedBySystemd } from './units.ts'
 
 /** A file that `init` writes. Null `before`: it does not exist yet. */
 interface NewFile {
@@ -91,7 +91,10 @@ const dryKeyHelp = (work: Work): string[] =>
 
 function nextLines({ hasUnits, zone, backend }: Work, { config, agent }: InitOptions): string[] {
   const up = `drawbridge up app.${zone.name} --server ${backend} --port 3000`
-  if (hasUnits) return ['', 'Next: systemctl enable --now drawbridge-edge drawbridge', `Then, for a first host: ${up}`]
+  const start = isBootedBySystemd()
+    ? 'systemctl enable --now drawbridge-edge drawbridge'
+    : 'restart this container, which then starts the agent and the service.'
+  if (hasUnits) return ['', `Next: ${start}`, `Then, for a first host: ${up}`]
   return [
     '',
     'Next:',
