@@ -155,7 +155,9 @@ export const BROKEN: readonly Broken[] = [
     name: "another process owns the edge's folder",
     before: async () => {
       const program = `import { FolderLock } from ${JSON.stringify(LOCK)}
-        new FolderLock(${JSON.stringify(primary().folder)}, '23').take()
+        // The collector closes what nothing names any more, and the lock would go with it.
+        globalThis.lock = new FolderLock(${JSON.stringify(primary().folder)}, '23')
+        globalThis.lock.take()
         process.stdout.write('owns it')
         setInterval(() => undefined, 1_000_000)`
       const owner = spawn(process.execPath, ['--input-type=module', '-e', program], {
