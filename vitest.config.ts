@@ -77,8 +77,8 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: resolve('node_modules/.cache/compiled') },
     // A worker runs many files in one process: it loads the code once, and its files share labs.
     isolate: false,
-    // Two more than cores: a worker waits half of its time, for the programs of its lab and for what may still arrive late.
-    maxWorkers: availableParallelism() + 2,
+    // One more than cores: with two more, each file took so much longer that the whole did too.
+    maxWorkers: availableParallelism() + 1,
     maxConcurrency: 3,
     globalSetup: ['test/support/global-setup.ts'],
     sequence: { sequencer: LongestFirst },
