@@ -1,121 +1,40 @@
-import type { Guard } from './guard.ts'
-
-const CLIENT = 'src/edge/remote/agent-client.ts'
-const VIEW = 'src/edge/remote/remote-view.ts'
-const LIES_TEST = 'test/security/agent/lying-agent.test.ts'
+import type { Cuts } from './cuts.ts'
 
 /** What a service and an edge agent do not believe of each other. */
-export const AGENT_GUARDS: readonly Guard[] = [
-  {
-    name: 'an edge refuses an epoch of the far future',
-    file: 'src/edge/fences/fences.ts',
-    from: '      assertNotAhead(fence.host, fence.epoch, this.#now())\n',
-    to: '',
-    breaks: 'A stolen service could end all changes of an edge for ever.',
-    test: 'test/integration/edge/edge-fences.test.ts',
-  },
-  {
-    name: 'a service believes no epoch of the far future',
-    file: 'src/compose/machine/edge-epoch.ts',
-    from: 'return believedEpoch(one.server, told)',
-    to: 'return told',
-    breaks: 'One lying agent could end all changes of every edge for ever.',
-    test: 'test/integration/compose/edge-epoch.test.ts',
-  },
-  {
-    name: 'only an accepted certificate of an agent is replaced',
-    file: 'src/edge/authority/trust.ts',
-    from: '      if (!enrolled.includes(former))\n',
-    to: '      if (enrolled.includes(former) && false)\n',
-    breaks: 'A revoked agent would be accepted again by a replacement under way.',
-    test: 'test/security/agent/agent-certificates.test.ts',
-  },
-  {
-    name: 'pairs of the store are installed under their own names',
-    file: 'src/certificates/vault/shared-pairs.ts',
-    from: '.filter(isOfItsName)',
-    to: '',
-    breaks: 'Whoever writes to the store could replace the pair of another host.',
-    test: 'test/integration/certificates/vault.test.ts',
-  },
-  {
-    name: 'a rebuild keeps only names that cover the host',
-    file: 'src/operate/keep/served-certificate.ts',
-    from: '.filter((name) => isCertificateName(name) && coversHost([name], host))',
-    to: '',
-    breaks: 'A lying agent could choose the names of the next certificate.',
-    test: 'test/unit/operate/served-certificate.test.ts',
-  },
-  {
-    name: 'a host is changed through an agent only under its fence',
-    file: 'src/edge/engine/decide.ts',
-    from: "  if (fence.host !== host) return 'Its fence is that of another host'\n",
-    to: '',
-    breaks: 'A run that another one has overtaken would change a host unseen.',
-    test: 'test/unit/edge/agent-changes.test.ts',
-  },
-  {
-    name: 'the words of an agent are quoted',
-    file: CLIENT,
-    from: 'quoteText(sentence))',
-    to: 'sentence)',
-    breaks: 'A lying agent could give instructions to models and terminals.',
-    test: LIES_TEST,
-  },
-  {
-    name: 'the answer of an agent to a change has a bound',
-    file: CLIENT,
-    from: '        if (length > mostAnswered(change)) ',
-    to: '        if (length > Number.MAX_VALUE) ',
-    breaks: 'A lying agent could stall the service with an answer that never ends.',
-    test: LIES_TEST,
-  },
-  {
-    name: 'the service visits configured addresses only',
-    file: VIEW,
-    from: '(isAt(known, listenAddress) ? direct.visit(question) : UNREACHABLE)',
-    to: 'direct.visit(question)',
-    breaks: 'A lying agent could send the service to any address.',
-    test: LIES_TEST,
-  },
-  {
-    name: 'a fence of the far future that stands in the file refuses no run',
-    file: 'src/edge/fences/fences.ts',
-    from: '      if (epochAhead(epochOf(line), this.#now()) !== undefined) return true\n',
-    to: '',
-    breaks: 'An epoch that an earlier version took from a lying agent would refuse every run after it.',
-    test: 'test/integration/edge/edge-fences.test.ts',
-  },
-  {
-    name: 'the end of a certificate that an agent tells is at most 398 days ahead',
-    file: 'src/operate/keep/served-certificate.ts',
-    from: 'Math.min(shown.notAfter, now + LONGEST_LIFE_MS)',
-    to: 'shown.notAfter',
-    breaks: 'A lying agent could put off the renewal of a certificate for ever.',
-    test: 'test/unit/operate/served-certificate.test.ts',
-  },
-  {
-    name: 'the names of a certificate that an agent tells are names',
-    file: 'src/edge/remote/told-certificate.ts',
-    from: 'names: shown.names.filter(isCertificateName)',
-    to: 'names: shown.names',
-    breaks: 'A lying agent could give instructions as the name of a certificate.',
-    test: LIES_TEST,
-  },
-  {
-    name: 'notes of files outside the folder are written one after the other',
-    file: 'src/nginx/files/outside-notes.ts',
-    from: '    await this.#writes.run(this.#file, () =>\n',
-    to: '    await ((work: () => Promise<void>) => work())(() =>\n',
-    breaks: 'Of two changes at once one could not be undone.',
-    test: 'test/unit/nginx/outside-notes.test.ts',
-  },
-  {
-    name: 'a backup whose key nobody has is not restored',
-    file: 'src/operate/backups.ts',
-    from: '  if (!pair) throw keyLost(host, edge.server)\n',
-    to: '',
-    breaks: 'A person would confirm a restore that the agent refuses for want of a key.',
-    test: 'test/unit/operate/backups.test.ts',
-  },
-]
+export const AGENT_GUARDS: Cuts = {
+  'an edge refuses an epoch of the far future': '      assertNotAhead(fence.host, fence.epoch, this.#now())\n',
+  'a service believes no epoch of the far future': ['return believedEpoch(one.server, told)', 'return told'],
+  'only an accepted certificate of an agent is replaced': [
+    '      if (!enrolled.includes(former))\n',
+    '      if (enrolled.includes(former) && false)\n',
+  ],
+  'pairs of the store are installed under their own names': '.filter(isOfItsName)',
+  'a rebuild keeps only names that cover the host':
+    '.filter((name) => isCertificateName(name) && coversHost([name], host))',
+  'a host is changed through an agent only under its fence':
+    "  if (fence.host !== host) return 'Its fence is that of another host'\n",
+  'the words of an agent are quoted': ['quoteText(sentence))', 'sentence)'],
+  'the answer of an agent to a change has a bound': [
+    '        if (length > mostAnswered(change)) ',
+    '        if (length > Number.MAX_VALUE) ',
+  ],
+  'the service visits configured addresses only': [
+    '(isAt(known, listenAddress) ? direct.visit(question) : UNREACHABLE)',
+    'direct.visit(question)',
+  ],
+  'a fence of the far future that stands in the file refuses no run':
+    '      if (epochAhead(epochOf(line), this.#now()) !== undefined) return true\n',
+  'the end of a certificate that an agent tells is at most 398 days ahead': [
+    'Math.min(shown.notAfter, now + LONGEST_LIFE_MS)',
+    'shown.notAfter',
+  ],
+  'the names of a certificate that an agent tells are names': [
+    'names: shown.names.filter(isCertificateName)',
+    'names: shown.names',
+  ],
+  'notes of files outside the folder are written one after the other': [
+    '    await this.#writes.run(this.#file, () =>\n',
+    '    await ((work: () => Promise<void>) => work())(() =>\n',
+  ],
+  'a backup whose key nobody has is not restored': '  if (!pair) throw keyLost(host, edge.server)\n',
+}

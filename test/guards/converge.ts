@@ -1,192 +1,66 @@
-import type { Guard } from './guard.ts'
-
-const CONVERGE = 'src/runs/converge.ts'
-const COMPARE = 'src/runs/compare-edge.ts'
-const EXPOSURES = 'src/store/queries/exposures.ts'
-const CONVERGE_TEST = 'test/integration/runs/converge.test.ts'
-const STORE_TEST = 'test/contract/store-on-sqlite.test.ts'
-const EXPIRY_TEST = 'test/unit/runs/expiry.test.ts'
-const EXPOSER_TEST = 'test/integration/runs/exposer.test.ts'
+import type { Cuts } from './cuts.ts'
 
 /** What the service does by itself: nothing that a person would have to decide, and nothing too early. */
-export const CONVERGE_GUARDS: readonly Guard[] = [
-  {
-    name: 'a doubtful removal of many hosts needs a person',
-    file: CONVERGE,
-    from: 'const isTooMuch = doubtful.length > limit',
-    to: 'const isTooMuch = doubtful.length > limit && false',
-    breaks: 'A store that was restored from an old copy would take newer hosts off the edge.',
-    test: CONVERGE_TEST,
-  },
-  {
-    name: 'hosts that the store does not know stay on the edge',
-    file: COMPARE,
-    from: '      if (!plan) unknown.push(host)\n',
-    to: '      if (!plan) ended.push({ host, planId })\n',
-    breaks: 'The hosts of another installation would be taken off an edge.',
-    test: CONVERGE_TEST,
-  },
-  {
-    name: 'a host whose removal nobody has seen is doubtful',
-    file: COMPARE,
-    from: '(seen.has(host) && (await this.#isRemoved(host)) ? orphans : doubtful)',
-    to: '((await this.#isRemoved(host)) ? orphans : doubtful)',
-    breaks: 'An old copy of the store would remove hosts without a limit.',
-    test: CONVERGE_TEST,
-  },
-  {
-    name: 'fences of another store prove no removal',
-    file: COMPARE,
-    from: 'fences.filter((fence) => fence.epoch === epoch)',
-    to: 'fences',
-    breaks: 'The numbers of a former store would be taken for removals of this one.',
-    test: CONVERGE_TEST,
-  },
-  {
-    name: 'an edited entry on the Secondary is not behind',
-    file: COMPARE,
-    from: '  if (isEdited) return',
-    to: "  if (isEdited && entry.plan === '') return",
-    breaks: 'What an administrator wrote on the Secondary would be sent for replacement at every look.',
-    test: CONVERGE_TEST,
-  },
-  {
-    name: 'a host that a run changes is left to the run',
-    file: COMPARE,
-    from: "state === 'applied' && runId === undefined",
-    to: "state === 'applied'",
-    breaks: 'A converge would write over what a run is about to decide.',
-    test: CONVERGE_TEST,
-  },
-  {
-    name: 'a Secondary that is away is waited for',
-    file: CONVERGE,
-    from: "throw new EdgeFault('unavailable', `nginx of edge",
-    to: "return void new EdgeFault('unavailable', `nginx of edge",
-    breaks: 'An edge that does not run would be changed, and what it cannot serve would count as in step.',
-    test: CONVERGE_TEST,
-  },
-  {
-    name: 'another program at the address of an edge is not taken for nginx',
-    file: CONVERGE,
-    from: "  throw new EdgeFault('unavailable', `The default server",
-    to: "  if (false) throw new EdgeFault('unavailable', `The default server",
-    breaks: 'An edge whose port another program has would count as in step.',
-    test: CONVERGE_TEST,
-  },
-  {
-    name: 'unused pairs stay while a run may need them again',
-    file: 'src/nginx/generations/nginx-server.ts',
-    from: 'const needed = unsettledRuns(folder).flatMap(({ run }) => generationBefore(folder, run) ?? [])',
-    to: 'const needed: number[] = []',
-    breaks: 'An undo would not find the certificate that it has to put back.',
-    test: 'test/integration/nginx/edge-generation.test.ts',
-  },
-  {
-    name: 'a converge removes only what it was told to',
-    file: 'src/runs/steps/converge.ts',
-    from: '!exposed.has(host) && removes.includes(host)',
-    to: '!exposed.has(host)',
-    breaks: 'A host whose exposure ended in the meantime would be taken off by the wrong run.',
-    test: CONVERGE_TEST,
-  },
-  {
-    name: 'a converge removes only the plan that it was told',
-    file: 'src/runs/steps/converge.ts',
-    from: 'entry?.plan === removedPlans[host]',
-    to: 'true',
-    breaks: 'A host that was applied again after the look would be taken off.',
-    test: CONVERGE_TEST,
-  },
-  {
-    name: 'a converge takes off no host that has an exposure again',
-    file: 'src/runs/engine/begin.ts',
-    from: 'if (!further || further === lease || !(await session.findExposure(orphan))) continue',
-    to: 'if (true) continue',
-    breaks: 'A converge would hold a host that it has nothing to do with.',
-    test: 'test/integration/runs/begin.test.ts',
-  },
-  {
-    name: 'what is newer than the store is left',
-    file: COMPARE,
-    from: 'of > epoch || number > (own',
-    to: 'of > epoch || 0 > (own',
-    breaks: 'An older copy of the store would bring removed hosts back and replace certificates by older ones.',
-    test: CONVERGE_TEST,
-  },
-  {
-    name: 'a restored store begins unconfirmed',
-    file: 'src/store/snapshot.ts',
-    from: "updateTable('exposures').set({ unconfirmed: 'edges' })",
-    to: "updateTable('exposures').set({ unconfirmed: null })",
-    breaks: 'Ends that were moved after the backup would be enforced as the backup has them.',
-    test: 'test/integration/runs/restore.test.ts',
-  },
-  {
-    name: 'the numbers of events jump after a restore',
-    file: 'src/store/snapshot.ts',
-    from: "eb('events', '+', EVENTS_AHEAD)",
-    to: "eb('events', '+', 0)",
-    breaks: 'A follower would skip the events whose numbers it has seen before the restore.',
-    test: 'test/integration/runs/restore.test.ts',
-  },
-  {
-    name: 'an end that is not confirmed is not due',
-    file: EXPOSURES,
-    from: "      .where('unconfirmed', 'is', null)\n",
-    to: '',
-    breaks: 'A restored store would take hosts off whose end was moved after the backup.',
-    test: 'test/integration/runs/restore.test.ts',
-  },
-  {
-    name: 'an exposure is due only after its end',
-    file: EXPOSURES,
-    from: "'applied')\n      .where('expires_at', '<=', n",
-    to: "'applied')\n      .where('expires_at', '!=', n",
-    breaks: 'A host would be taken off before its time.',
-    test: STORE_TEST,
-    filter: 'are due from their expiry',
-  },
-  {
-    name: 'only an applied exposure is due',
-    file: EXPOSURES,
-    from: "      .selectAll()\n      .where('state', '=', 'applied')\n",
-    to: '      .selectAll()\n',
-    breaks: 'The expiry would meddle with a host that a run changes.',
-    test: STORE_TEST,
-    filter: 'are due from their expiry',
-  },
-  {
-    name: 'an end is never set earlier',
-    file: EXPOSURES,
-    from: "      .where('expires_at', '<=', expiresAt)\n",
-    to: '',
-    breaks: 'An extend that comes late would shorten what another one has promised.',
-    test: STORE_TEST,
-    filter: 'are extended only while',
-  },
-  {
-    name: 'an extend wins against the expiry',
-    file: 'src/usecases/exposer.ts',
-    from: 'throw new Prolonged()',
-    to: 'return begun',
-    breaks: 'A host would be taken off after its owner was told that it stays.',
-    test: EXPOSER_TEST,
-  },
-  {
-    name: 'a removal that is under way is not begun again',
-    file: 'src/runs/expiry.ts',
-    from: '!this.#underWay.has(planId) && this.#isReady(planId)',
-    to: 'this.#isReady(planId)',
-    breaks: 'One stuck removal would take all places of the expiry.',
-    test: EXPIRY_TEST,
-  },
-  {
-    name: 'a removal that failed is tried again',
-    file: 'src/runs/expiry.ts',
-    from: "(await started.result).outcome.kind === 'succeeded' ? 'removed' : 'failed'",
-    to: "(await started.result) ? 'removed' : 'failed'",
-    breaks: 'A removal that fails every time would take the places of those that never failed.',
-    test: EXPIRY_TEST,
-  },
-]
+export const CONVERGE_GUARDS: Cuts = {
+  'a doubtful removal of many hosts needs a person': [
+    'const isTooMuch = doubtful.length > limit',
+    'const isTooMuch = doubtful.length > limit && false',
+  ],
+  'hosts that the store does not know stay on the edge': [
+    '      if (!plan) unknown.push(host)\n',
+    '      if (!plan) ended.push({ host, planId })\n',
+  ],
+  'a host whose removal nobody has seen is doubtful': [
+    '(seen.has(host) && (await this.#isRemoved(host)) ? orphans : doubtful)',
+    '((await this.#isRemoved(host)) ? orphans : doubtful)',
+  ],
+  'fences of another store prove no removal': ['fences.filter((fence) => fence.epoch === epoch)', 'fences'],
+  'an edited entry on the Secondary is not behind': [
+    '  if (isEdited) return',
+    "  if (isEdited && entry.plan === '') return",
+  ],
+  'a host that a run changes is left to the run': ["state === 'applied' && runId === undefined", "state === 'applied'"],
+  'a Secondary that is away is waited for': [
+    "throw new EdgeFault('unavailable', `nginx of edge",
+    "return void new EdgeFault('unavailable', `nginx of edge",
+  ],
+  'another program at the address of an edge is not taken for nginx': [
+    "  throw new EdgeFault('unavailable', `The default server",
+    "  if (false) throw new EdgeFault('unavailable', `The default server",
+  ],
+  'unused pairs stay while a run may need them again': [
+    'const needed = unsettledRuns(folder).flatMap(({ run }) => generationBefore(folder, run) ?? [])',
+    'const needed: number[] = []',
+  ],
+  'a converge removes only what it was told to': ['!exposed.has(host) && removes.includes(host)', '!exposed.has(host)'],
+  'a converge removes only the plan that it was told': ['entry?.plan === removedPlans[host]', 'true'],
+  'a converge takes off no host that has an exposure again': [
+    'if (!further || further === lease || !(await session.findExposure(orphan))) continue',
+    'if (true) continue',
+  ],
+  'what is newer than the store is left': ['of > epoch || number > (own', 'of > epoch || 0 > (own'],
+  'a restored store begins unconfirmed': [
+    "updateTable('exposures').set({ unconfirmed: 'edges' })",
+    "updateTable('exposures').set({ unconfirmed: null })",
+  ],
+  'the numbers of events jump after a restore': ["eb('events', '+', EVENTS_AHEAD)", "eb('events', '+', 0)"],
+  'an end that is not confirmed is not due': "      .where('unconfirmed', 'is', null)\n",
+  'an exposure is due only after its end': [
+    "'applied')\n      .where('expires_at', '<=', n",
+    "'applied')\n      .where('expires_at', '!=', n",
+  ],
+  'only an applied exposure is due': [
+    "      .selectAll()\n      .where('state', '=', 'applied')\n",
+    '      .selectAll()\n',
+  ],
+  'an end is never set earlier': "      .where('expires_at', '<=', expiresAt)\n",
+  'an extend wins against the expiry': ['throw new Prolonged()', 'return begun'],
+  'a removal that is under way is not begun again': [
+    '!this.#underWay.has(planId) && this.#isReady(planId)',
+    'this.#isReady(planId)',
+  ],
+  'a removal that failed is tried again': [
+    "(await started.result).outcome.kind === 'succeeded' ? 'removed' : 'failed'",
+    "(await started.result) ? 'removed' : 'failed'",
+  ],
+}

@@ -1,208 +1,75 @@
-import type { Guard } from './guard.ts'
-
-const TSIG = 'src/dns/tsig.ts'
-const RFC2136 = 'src/dns/rfc2136.ts'
-const STEPS = 'src/runs/steps/dns.ts'
-const TSIG_TEST = 'test/unit/dns/dns-tsig.test.ts'
-const SENT_TEST = 'test/integration/dns/dns-sent-update.test.ts'
-const UPDATES = 'src/runs/steps/zone-updates.ts'
-const BARRIER_TEST = 'test/integration/dns/dns-barrier.test.ts'
-const LATE = 'src/runs/late-records.ts'
-const LATE_TEST = 'test/unit/runs/late-records.test.ts'
-const STEPS_TEST = 'test/unit/runs/dns-steps.test.ts'
+import type { Cuts } from './cuts.ts'
 
 /** A record is written only where nobody else has one, and nothing counts that was not proven. */
-export const DNS_GUARDS: readonly Guard[] = [
-  {
-    name: 'an answer that is not signed is not success',
-    file: 'src/dns/update-verdict.ts',
-    from: "if (authenticity.kind === 'unproven') {",
-    to: "if (authenticity.kind === 'unproven') return { rcode: message.rcode, serverSeconds: seconds }\n  if (authenticity.kind === 'unproven') {",
-    breaks: 'Anybody on the way could make an update count that was never made.',
-    test: TSIG_TEST,
-  },
-  {
-    name: 'an answer has to belong to the update',
-    file: 'src/dns/update-verdict.ts',
-    from: 'if (!message || !answers(message, sent)) return',
-    to: 'if (!message) return',
-    breaks: 'The answer of another request would be taken for that of the update.',
-    test: TSIG_TEST,
-  },
-  {
-    name: 'the signature of an answer is compared',
-    file: TSIG,
-    from: 'tsig.mac.length !== expected.length || !timingSafeEqual(tsig.mac, expected)',
-    to: 'tsig.mac.length !== expected.length',
-    breaks: 'A forged answer would count.',
-    test: TSIG_TEST,
-  },
-  {
-    name: 'an answer of another time is not believed',
-    file: TSIG,
-    from: 'if (tsig.error !== BADTIME && Math.abs(seconds - tsig.time) > tsig.fudge)',
-    to: 'if (false)',
-    breaks: 'An old answer could be played again.',
-    test: TSIG_TEST,
-  },
-  {
-    name: 'a name is claimed only where it is not in use',
-    file: RFC2136,
-    from: 'prerequisites: names.map(nameNotInUse)',
-    to: 'prerequisites: []',
-    breaks: 'A record that somebody else made after the plan would get ours beside it.',
-    test: SENT_TEST,
-  },
-  {
-    name: 'records are removed only as they were written',
-    file: RFC2136,
-    from: 'prerequisites: records.map(rrsetIs)',
-    to: 'prerequisites: []',
-    breaks: 'A record that somebody else changed would be removed.',
-    test: SENT_TEST,
-  },
-  {
-    name: 'a name in use is a refusal',
-    file: STEPS,
-    from: "      if (outcome === 'created') return after\n",
-    to: '      if (outcome) return after\n',
-    breaks: 'A host would be told to be on the air under the record of somebody else.',
-    test: STEPS_TEST,
-  },
-  {
-    name: 'after an unknown outcome only a reading decides',
-    file: STEPS,
-    from: "      if (held === 'yes') return after\n",
-    to: '      if (held) return after\n',
-    breaks: 'An update whose answer was lost would count as made.',
-    test: STEPS_TEST,
-  },
-  {
-    name: 'an apply writes no id of a plan into DNS',
-    file: 'src/runs/marks.ts',
-    from: 'marksPlan(record) ? { ...record, value: markFor(plan) } : record',
-    to: 'record',
-    breaks: 'Everybody could read the id that opens a plan of an earlier version.',
-    test: 'test/unit/runs/marks.test.ts',
-  },
-  {
-    name: 'a claim is undone as its journal says',
-    file: STEPS,
-    from: 'await withdraw(createdOf(before), updates, parts)',
-    to: 'await withdraw(createdOf({ records }), updates, parts)',
-    breaks: 'A run that an earlier version began could not be undone, and its host would be blocked.',
-    test: STEPS_TEST,
-  },
-  {
-    name: 'records that the plan keeps have to be there',
-    file: STEPS,
-    from: "if (kept.length > 0 && (await readUntilCertain(kept, parts)) !== 'yes')",
-    to: 'if (false)',
-    breaks: 'An adoption would go on although the records were changed since its plan.',
-    test: STEPS_TEST,
-  },
-  {
-    name: 'records that somebody changed are not removed',
-    file: STEPS,
-    from: "  if (held === 'partly') throw changedByOthers(records)\n",
-    to: '',
-    breaks: 'A removal would send an update for records that are not ours any more.',
-    test: STEPS_TEST,
-  },
-  {
-    name: 'without a certain answer no record is removed',
-    file: STEPS,
-    from: "  if (held === 'unknown') throw noCertainAnswer(",
-    to: '  if (false) throw noCertainAnswer(',
-    breaks: 'A removal would act on what it could not read.',
-    test: STEPS_TEST,
-  },
-  {
-    name: 'a removal is read back',
-    file: STEPS,
-    from: "  if (still === 'no') return\n",
-    to: '  if (still) return\n',
-    breaks: 'A name would lead to an edge that does not serve it any more.',
-    test: STEPS_TEST,
-  },
-  {
-    name: 'a repair does not overwrite records of others',
-    file: STEPS,
-    from: 'if (foreign(found).length > 0 && !overwrite)',
-    to: 'if (false)',
-    breaks: 'A repair would overwrite records that somebody changed on purpose.',
-    test: STEPS_TEST,
-  },
-  {
-    name: 'after an unknown outcome nothing is read before the update can be made no more',
-    file: UPDATES,
-    from: '      await this.#settle(validUntil, error.message)\n',
-    to: '',
-    breaks: 'An update that a stalled server makes late would leave records of a host that was rolled back.',
-    test: BARRIER_TEST,
-  },
-  {
-    name: 'recovery waits for the updates of the process before it',
-    file: UPDATES,
-    from: "if (open.length > 0) await this.#settle(Math.max(...open), 'An earlier attempt sent an update.')",
-    to: "if (open.length > 1000) await this.#settle(Math.max(...open), 'An earlier attempt sent an update.')",
-    breaks: 'An undo after a crash would find nothing to remove, and the update would be made after it.',
-    test: BARRIER_TEST,
-  },
-  {
-    name: 'the end of a signature is journalled before the update is sent',
-    file: RFC2136,
-    from: '    await signing?.(time + fudge)\n',
-    to: '    void signing?.(time + fudge).catch(() => undefined)\n',
-    breaks: 'After a crash nobody would know how long an update may still be made.',
-    test: SENT_TEST,
-  },
-  {
-    name: "the end of a signature is read from the server's clock",
-    file: 'src/dns/barrier.ts',
-    from: '      if (isSentAfterwards) return\n',
-    to: '      if (isSentAfterwards || answer) return\n',
-    breaks: 'A server whose clock is behind would still accept an update that counts as refused.',
-    test: BARRIER_TEST,
-  },
-  {
-    name: 'a stalled server is sent no update',
-    file: UPDATES,
-    from: '    await this.#assertAccess()\n',
-    to: '',
-    breaks: 'Every apply during a stall would leave an update on its way.',
-    test: BARRIER_TEST,
-  },
-  {
-    name: 'late records are removed only as the journal has them',
-    file: LATE,
-    from: "|| (await readBack(zone, records, signal)) !== 'yes') return 'none'",
-    to: ") return 'none'",
-    breaks: 'A record that somebody gave the name since would be in the way of an update each hour.',
-    test: LATE_TEST,
-  },
-  {
-    name: 'late records of a host with an exposure stay',
-    file: LATE,
-    from: "    if (await store.findExposure(host)) return 'none'\n",
-    to: '',
-    breaks: 'A plan that was rolled back once and then applied would lose its records.',
-    test: LATE_TEST,
-  },
-  {
-    name: 'a proof that was refused is not withdrawn',
-    file: 'src/runs/steps/certificate.ts',
-    from: 'if (isRefused(error) && set.delete(key)) await noteAll()',
-    to: 'if (false) await noteAll()',
-    breaks: 'An apply at a DNS server with another time would end blocked, although nothing was published.',
-    test: 'test/unit/runs/certificate-step.test.ts',
-  },
-  {
-    name: 'only an authoritative answer is believed',
-    file: 'src/dns/read-back.ts',
-    from: "outcome.kind === 'no_answer' || !outcome.authoritative",
-    to: "outcome.kind === 'no_answer'",
-    breaks: 'A cache would decide whether a record stands.',
-    test: 'test/unit/dns/read-sets.test.ts',
-  },
-]
+export const DNS_GUARDS: Cuts = {
+  'an answer that is not signed is not success': [
+    "if (authenticity.kind === 'unproven') {",
+    "if (authenticity.kind === 'unproven') return { rcode: message.rcode, serverSeconds: seconds }\n  if (authenticity.kind === 'unproven') {",
+  ],
+  'an answer has to belong to the update': ['if (!message || !answers(message, sent)) return', 'if (!message) return'],
+  'the signature of an answer is compared': [
+    'tsig.mac.length !== expected.length || !timingSafeEqual(tsig.mac, expected)',
+    'tsig.mac.length !== expected.length',
+  ],
+  'an answer of another time is not believed': [
+    'if (tsig.error !== BADTIME && Math.abs(seconds - tsig.time) > tsig.fudge)',
+    'if (false)',
+  ],
+  'a name is claimed only where it is not in use': ['prerequisites: names.map(nameNotInUse)', 'prerequisites: []'],
+  'records are removed only as they were written': ['prerequisites: records.map(rrsetIs)', 'prerequisites: []'],
+  'a name in use is a refusal': [
+    "      if (outcome === 'created') return after\n",
+    '      if (outcome) return after\n',
+  ],
+  'after an unknown outcome only a reading decides': [
+    "      if (held === 'yes') return after\n",
+    '      if (held) return after\n',
+  ],
+  'an apply writes no id of a plan into DNS': [
+    'marksPlan(record) ? { ...record, value: markFor(plan) } : record',
+    'record',
+  ],
+  'a claim is undone as its journal says': [
+    'await withdraw(createdOf(before), updates, parts)',
+    'await withdraw(createdOf({ records }), updates, parts)',
+  ],
+  'records that the plan keeps have to be there': [
+    "if (kept.length > 0 && (await readUntilCertain(kept, parts)) !== 'yes')",
+    'if (false)',
+  ],
+  'records that somebody changed are not removed': "  if (held === 'partly') throw changedByOthers(records)\n",
+  'without a certain answer no record is removed': [
+    "  if (held === 'unknown') throw noCertainAnswer(",
+    '  if (false) throw noCertainAnswer(',
+  ],
+  'a removal is read back': ["  if (still === 'no') return\n", '  if (still) return\n'],
+  'a repair does not overwrite records of others': ['if (foreign(found).length > 0 && !overwrite)', 'if (false)'],
+  'after an unknown outcome nothing is read before the update can be made no more':
+    '      await this.#settle(validUntil, error.message)\n',
+  'recovery waits for the updates of the process before it': [
+    "if (open.length > 0) await this.#settle(Math.max(...open), 'An earlier attempt sent an update.')",
+    "if (open.length > 1000) await this.#settle(Math.max(...open), 'An earlier attempt sent an update.')",
+  ],
+  'the end of a signature is journalled before the update is sent': [
+    '    await signing?.(time + fudge)\n',
+    '    void signing?.(time + fudge).catch(() => undefined)\n',
+  ],
+  "the end of a signature is read from the server's clock": [
+    '      if (isSentAfterwards) return\n',
+    '      if (isSentAfterwards || answer) return\n',
+  ],
+  'a stalled server is sent no update': '    await this.#assertAccess()\n',
+  'late records are removed only as the journal has them': [
+    "|| (await readBack(zone, records, signal)) !== 'yes') return 'none'",
+    ") return 'none'",
+  ],
+  'late records of a host with an exposure stay': "    if (await store.findExposure(host)) return 'none'\n",
+  'a proof that was refused is not withdrawn': [
+    'if (isRefused(error) && set.delete(key)) await noteAll()',
+    'if (false) await noteAll()',
+  ],
+  'only an authoritative answer is believed': [
+    "outcome.kind === 'no_answer' || !outcome.authoritative",
+    "outcome.kind === 'no_answer'",
+  ],
+}

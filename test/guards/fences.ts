@@ -1,236 +1,71 @@
-import type { Guard } from './guard.ts'
-
-const FENCES = 'src/edge/fences/fences.ts'
-const TABLE = 'src/edge/fences/fence-table.ts'
-const STORES_TEST = 'test/integration/edge/store-fences.test.ts'
-const ENGINE = 'src/edge/engine/engine.ts'
-const FENCES_TEST = 'test/integration/edge/edge-fences.test.ts'
-const STORE_TEST = 'test/contract/store-on-sqlite.test.ts'
-const RUNS = 'src/store/queries/runs.ts'
-const EXPOSURES = 'src/store/queries/exposures.ts'
-const LEASES = 'src/store/queries/leases.ts'
+import type { Cuts } from './cuts.ts'
 
 /** What an older run sends is refused: by the store and by the edges. For DNS the signature ends with the lease, see leases.ts. */
-export const FENCE_GUARDS: readonly Guard[] = [
-  {
-    name: 'the store lets only a higher fence adopt a run',
-    file: RUNS,
-    from: "      .where('fence', '<', fence)\n",
-    to: '',
-    breaks: 'An instance that slept would take its run back from the one that has finished it.',
-    test: STORE_TEST,
-    filter: 'runs',
-  },
-  {
-    name: 'the store ends a run only under its newest fence',
-    file: RUNS,
-    from: "      .where('fence', '<=', fence)\n      .executeTakeFirst()\n    if (numUpdatedRows === 0n)",
-    to: '      .executeTakeFirst()\n    if (numUpdatedRows === 0n)',
-    breaks: 'An instance that slept would end a run that another one continues.',
-    test: STORE_TEST,
-    filter: 'runs',
-  },
-  {
-    name: 'the journal takes entries only under the newest fence',
-    file: RUNS,
-    from: "    .where('fence', '<=', fence)\n    .returning('entries as seq')",
-    to: "    .returning('entries as seq')",
-    breaks: 'An instance that slept would write into the journal from which another one recovers.',
-    test: STORE_TEST,
-    filter: 'journal',
-  },
-  {
-    name: 'an exposure is claimed only by one run',
-    file: EXPOSURES,
-    from: "      .where('run_id', 'is', null)\n",
-    to: '',
-    breaks: 'A second run would change a host that a first one has not finished.',
-    test: 'test/integration/runs/begin.test.ts',
-  },
-  {
-    name: 'an exposure moves only under its newest fence',
-    file: EXPOSURES,
-    from: "      .set({ state: to, fence, since })\n      .where('host', '=', host)\n      .where('plan_id', '=', planId)\n      .where('fence', '<=', fence)\n",
-    to: "      .set({ state: to, fence, since })\n      .where('host', '=', host)\n      .where('plan_id', '=', planId)\n",
-    breaks: 'An instance that slept would overwrite the state of a host.',
-    test: STORE_TEST,
-    filter: 'exposures',
-  },
-  {
-    name: 'an exposure is deleted only for its own plan',
-    file: EXPOSURES,
-    from: "      .deleteFrom('exposures')\n      .where('host', '=', host)\n      .where('plan_id', '=', planId)\n",
-    to: "      .deleteFrom('exposures')\n      .where('host', '=', host)\n",
-    breaks: 'The end of an old plan would take the host from the plan that replaced it.',
-    test: STORE_TEST,
-    filter: 'exposures',
-  },
-  {
-    name: 'a lease that lives is not taken',
-    file: LEASES,
-    from: "eb('leases.holder', 'is', null),",
-    to: 'eb.lit(true),',
-    breaks: 'Two instances would hold the same host.',
-    test: STORE_TEST,
-    filter: 'leases',
-  },
-  {
-    name: 'each lease has a higher fence than the one before',
-    file: LEASES,
-    from: "fence: eb('leases.fence', '+', 1)",
-    to: "fence: eb('leases.fence', '+', 0)",
-    breaks: 'No edge and no store could tell the newer of two runs.',
-    test: STORE_TEST,
-    filter: 'leases',
-  },
-  {
-    name: 'a lease is released only by its holder',
-    file: LEASES,
-    from: "eb('fence', '=', fence), ",
-    to: '',
-    breaks: 'A run that ended late would free the host that the next one holds.',
-    test: STORE_TEST,
-    filter: 'leases',
-  },
-  {
-    name: 'a lease is renewed only under its fence',
-    file: LEASES,
-    from: "eb('fence', '=', fence), ",
-    to: '',
-    breaks: 'A run that lost its lease would keep the one of its successor alive, and believe to hold it.',
-    test: STORE_TEST,
-    filter: 'leases',
-  },
-  {
-    name: 'an edge refuses an older fence',
-    file: FENCES,
-    from: "      if (refusal !== undefined) throw new EdgeFault('fenced', refusal)\n    }\n  }",
-    to: '    }\n  }',
-    breaks: 'A change of a run that was taken over would be made.',
-    test: FENCES_TEST,
-  },
-  {
-    name: 'a later epoch stands above every number',
-    file: TABLE,
-    from: 'one.epoch < other.epoch || (one.epoch === other.epoch && one.number < other.number)',
-    to: 'one.number < other.number',
-    breaks: 'A store that was restored could be refused for ever by the edges of the former one, or let both act.',
-    test: FENCES_TEST,
-  },
-  {
-    name: 'an edge takes nothing below the floor of a store',
-    file: TABLE,
-    from: '    if (this.#isBelowFloor(fence)) return formerStore(fence.host)\n',
-    to: '',
-    breaks: 'A former store could change every host that its copy has not changed yet.',
-    test: STORES_TEST,
-  },
-  {
-    name: 'a store touches no host of another one',
-    file: TABLE,
-    from: '    if (known && this.#isOfAnother(fence, known)) return otherStore(fence, this.#storeOf(known))\n',
-    to: '',
-    breaks: 'A new store would take over or remove what another installation serves.',
-    test: STORES_TEST,
-  },
-  {
-    name: 'the first store that claims a host has it',
-    file: TABLE,
-    from: '    if (this.#isOfAnother(fence, known)) return\n',
-    to: '',
-    breaks: 'Of two stores that claim a new host at the same moment both would go on.',
-    test: STORES_TEST,
-  },
-  {
-    name: 'floors are written when the fences are written anew',
-    file: TABLE,
-    from: "      ...floors.map((floor) => ({ kind: 'floor', floor }) as const),\n",
-    to: '',
-    breaks: 'A former store could act again some thousand changes later.',
-    test: STORES_TEST,
-  },
-  {
-    name: 'a service shows its store to an edge before it works with it',
-    file: 'src/runs/fences.ts',
-    from: 'edge.change({ items: [], floor: { store: await store.storeId(), epoch: await store.epoch() } })',
-    to: 'Promise.resolve([])',
-    breaks: 'The former store of a copy that has changed nothing yet could still act.',
-    test: 'test/world/world.test.ts',
-    filter: 'a former store takes no host off the air',
-  },
-  {
-    name: 'a removal asks the edge before it takes the name',
-    file: 'src/runs/steps/steps.ts',
-    from: "items: guard.fences.map((fence) => ({ host: fence.host, fence, expected: 'any', wanted: 'same' })),",
-    to: 'items: [],',
-    breaks: 'A former store would take the name of a host from DNS before the edge refuses it.',
-    test: 'test/world/world.test.ts',
-    filter: 'a former store takes no host off the air',
-  },
-  {
-    name: 'a run that another store has fenced ends',
-    file: 'src/runs/engine/runs.ts',
-    from: '          if (isFenced(fault)) return { fault }\n',
-    to: '',
-    breaks: 'It would be tried for ever, and could not be resolved.',
-    test: 'test/integration/runs/recover.test.ts',
-    filter: 'fenced',
-  },
-  {
-    name: 'a fenced run asks the store for its lease before it turns back',
-    file: 'src/runs/engine/saga.ts',
-    from: '    if (isFenced(fault)) return this.#parts.confirmHeld()\n',
-    to: '    if (isFenced(fault)) return\n',
-    breaks: 'An instance that was overtaken would undo what the next one does.',
-    test: 'test/integration/runs/saga.test.ts',
-    filter: 'fenced',
-  },
-  {
-    name: 'a claim is checked again after it was written',
-    file: FENCES,
-    from: '      this.#assertNewest(fences)\n      const missing',
-    to: '      if (appends === 0) this.#assertNewest(fences)\n      const missing',
-    breaks: 'Of two claims at the same time the lower one would go on.',
-    test: FENCES_TEST,
-  },
-  {
-    name: 'the fences of an edge are not read through a link',
-    file: FENCES,
-    from: '    if (!isFile) throw notRegularFile(FENCES)\n',
-    to: '',
-    breaks: 'Somebody could put another file in the place of the fences.',
-    test: FENCES_TEST,
-  },
-  {
-    name: 'what stood before an unsettled run is kept',
-    file: 'src/nginx/generations/stage.ts',
-    from: 'if (isNeeded && forRuns.length < MOST_FOR_RUNS) {',
-    to: 'if (isNeeded && forRuns.length < 0) {',
-    breaks: 'A blocked run could not be undone behind an agent after fifty other changes.',
-    test: 'test/integration/edge/unsettled-runs.test.ts',
-  },
-  {
-    name: 'a service settles no run of another store',
-    file: 'src/runs/settle-runs.ts',
-    from: '.filter((run) => run.store === id)',
-    to: '',
-    breaks: 'What another installation may have to put back on a shared edge would be lost.',
-    test: 'test/integration/edge/unsettled-runs.test.ts',
-  },
-  {
-    name: 'a change asks for newer runs directly before the swap',
-    file: ENGINE,
-    from: '      this.#parts.fences.claim(fencesOf(work)).assertNewest()\n',
-    to: '',
-    breaks: 'A run that was overtaken while its change was tested would change the edge.',
-    test: FENCES_TEST,
-  },
-  {
-    name: 'a change records its fence before the swap',
-    file: ENGINE,
-    from: 'fences.claim(all.flatMap(fencesOf)).record(), ',
-    to: '',
-    breaks: 'An older run would be let in after a newer one.',
-    test: FENCES_TEST,
-  },
-]
+export const FENCE_GUARDS: Cuts = {
+  'the store lets only a higher fence adopt a run': "      .where('fence', '<', fence)\n",
+  'the store ends a run only under its newest fence': [
+    "      .where('fence', '<=', fence)\n      .executeTakeFirst()\n    if (numUpdatedRows === 0n)",
+    '      .executeTakeFirst()\n    if (numUpdatedRows === 0n)',
+  ],
+  'the journal takes entries only under the newest fence': [
+    "    .where('fence', '<=', fence)\n    .returning('entries as seq')",
+    "    .returning('entries as seq')",
+  ],
+  'an exposure is claimed only by one run': "      .where('run_id', 'is', null)\n",
+  'an exposure moves only under its newest fence': [
+    "      .set({ state: to, fence, since })\n      .where('host', '=', host)\n      .where('plan_id', '=', planId)\n      .where('fence', '<=', fence)\n",
+    "      .set({ state: to, fence, since })\n      .where('host', '=', host)\n      .where('plan_id', '=', planId)\n",
+  ],
+  'an exposure is deleted only for its own plan': [
+    "      .deleteFrom('exposures')\n      .where('host', '=', host)\n      .where('plan_id', '=', planId)\n",
+    "      .deleteFrom('exposures')\n      .where('host', '=', host)\n",
+  ],
+  'a lease that lives is not taken': ["eb('leases.holder', 'is', null),", 'eb.lit(true),'],
+  'each lease has a higher fence than the one before': [
+    "fence: eb('leases.fence', '+', 1)",
+    "fence: eb('leases.fence', '+', 0)",
+  ],
+  'a lease is released only by its holder': "eb('fence', '=', fence), ",
+  'a lease is renewed only under its fence': "eb('fence', '=', fence), ",
+  'an edge refuses an older fence': [
+    "      if (refusal !== undefined) throw new EdgeFault('fenced', refusal)\n    }\n  }",
+    '    }\n  }',
+  ],
+  'a later epoch stands above every number': [
+    'one.epoch < other.epoch || (one.epoch === other.epoch && one.number < other.number)',
+    'one.number < other.number',
+  ],
+  'an edge takes nothing below the floor of a store':
+    '    if (this.#isBelowFloor(fence)) return formerStore(fence.host)\n',
+  'a store touches no host of another one':
+    '    if (known && this.#isOfAnother(fence, known)) return otherStore(fence, this.#storeOf(known))\n',
+  'the first store that claims a host has it': '    if (this.#isOfAnother(fence, known)) return\n',
+  'floors are written when the fences are written anew':
+    "      ...floors.map((floor) => ({ kind: 'floor', floor }) as const),\n",
+  'a service shows its store to an edge before it works with it': [
+    'edge.change({ items: [], floor: { store: await store.storeId(), epoch: await store.epoch() } })',
+    'Promise.resolve([])',
+  ],
+  'a removal asks the edge before it takes the name': [
+    "items: guard.fences.map((fence) => ({ host: fence.host, fence, expected: 'any', wanted: 'same' })),",
+    'items: [],',
+  ],
+  'a run that another store has fenced ends': '          if (isFenced(fault)) return { fault }\n',
+  'a fenced run asks the store for its lease before it turns back': [
+    '    if (isFenced(fault)) return this.#parts.confirmHeld()\n',
+    '    if (isFenced(fault)) return\n',
+  ],
+  'a claim is checked again after it was written': [
+    '      this.#assertNewest(fences)\n      const missing',
+    '      if (appends === 0) this.#assertNewest(fences)\n      const missing',
+  ],
+  'the fences of an edge are not read through a link': '    if (!isFile) throw notRegularFile(FENCES)\n',
+  'what stood before an unsettled run is kept': [
+    'if (isNeeded && forRuns.length < MOST_FOR_RUNS) {',
+    'if (isNeeded && forRuns.length < 0) {',
+  ],
+  'a service settles no run of another store': '.filter((run) => run.store === id)',
+  'a change asks for newer runs directly before the swap':
+    '      this.#parts.fences.claim(fencesOf(work)).assertNewest()\n',
+  'a change records its fence before the swap': 'fences.claim(all.flatMap(fencesOf)).record(), ',
+}

@@ -1,166 +1,44 @@
-import type { Guard } from './guard.ts'
-
-const LEASE = 'src/runs/engine/lease.ts'
-const LEASE_TEST = 'test/unit/runs/lease.test.ts'
-const SENT_TEST = 'test/integration/dns/dns-sent-update.test.ts'
-const CHANGES = 'src/edge/agent/changes.ts'
-const CHANGES_TEST = 'test/unit/edge/agent-changes.test.ts'
-const GENERATION_TEST = 'test/integration/nginx/edge-generation.test.ts'
+import type { Cuts } from './cuts.ts'
 
 /** Nothing acts without its lease, and nothing acts longer than it lives. */
-export const LEASE_GUARDS: readonly Guard[] = [
-  {
-    name: 'a lease that has ended is not held',
-    file: LEASE,
-    from: 'throw new LeaseLost(name)',
-    to: 'continue',
-    breaks: 'A run that was paused would act beside the instance that took it over.',
-    test: LEASE_TEST,
-  },
-  {
-    name: 'a lease is renewed while its holder works',
-    file: LEASE,
-    from: 'void this.#renew()',
-    to: 'undefined',
-    breaks: 'A long run would be taken over while it works.',
-    test: LEASE_TEST,
-  },
-  {
-    name: 'a lease that the store did not renew is lost',
-    file: LEASE,
-    from: 'renewed?.has(name) ? asked + this.#lifeMs : 0',
-    to: 'asked + this.#lifeMs',
-    breaks: 'A run would go on under a lease that somebody else holds.',
-    test: LEASE_TEST,
-  },
-  {
-    name: 'the earliest of several leases decides',
-    file: LEASE,
-    from: 'Math.min(...this.#heldUntil.values())',
-    to: 'Math.max(...this.#heldUntil.values())',
-    breaks: 'A request would be valid for longer than one of the leases of its run.',
-    test: LEASE_TEST,
-  },
-  {
-    name: 'nothing is done under a lease after its work has ended',
-    file: LEASE,
-    from: '    for (const { name } of this.#leases) this.#heldUntil.set(name, 0)\n',
-    to: '',
-    breaks: 'A step that hangs would act after its run was given up.',
-    test: LEASE_TEST,
-  },
-  {
-    name: 'a renewal that is answered late does not bring a lease back',
-    file: LEASE,
-    from: 'renewed ? held.filter(({ name }) => this.#heldUntil.get(name) !== 0) : []',
-    to: 'renewed ? held : []',
-    breaks: 'A step that hangs would act after its run has ended and released its lease.',
-    test: LEASE_TEST,
-  },
-  {
-    name: 'leases of several hosts are taken in one order',
-    file: 'src/store/queries/leases.ts',
-    from: '[...new Set(names)].toSorted()',
-    to: '[...new Set(names)]',
-    breaks: 'Runs over the same hosts that begin at the same moment would deadlock on PostgreSQL.',
-    test: 'test/contract/store-on-postgres.test.ts',
-    filter: 'runs over several hosts',
-  },
-  {
-    name: 'a transaction that lost a deadlock is tried again',
-    file: 'src/store/dialects/postgres.ts',
-    from: 'ROLLED_BACK_CODES.test(error.code',
-    to: '/^$/.test(error.code',
-    breaks: 'A run would be refused or left unfinished because another one wrote the same rows.',
-    test: 'test/contract/store-on-postgres.test.ts',
-    filter: 'because of a deadlock',
-  },
-  {
-    name: 'the claims of a run keep others away when the leases of its further hosts have run out',
-    file: 'src/store/queries/exposures.ts',
-    from: "      .where('run_id', 'is', null)\n",
-    to: '',
-    breaks: 'Two runs would change one host at the same time.',
-    test: 'test/integration/runs/many-hosts.test.ts',
-  },
-  {
-    name: 'recovery asks for the lease of the host of a run first',
-    file: 'src/runs/engine/recover.ts',
-    from: '  if (!first) return undefined\n',
-    to: "  if (!first) throw new Error('taken')\n",
-    breaks: 'Recovery would report a run as failed that another instance executes.',
-    test: 'test/integration/runs/many-hosts.test.ts',
-  },
-  {
-    name: 'the monitor asks for its lease before it writes statuses',
-    file: 'src/monitor/status-writer.ts',
-    from: '    await this.#ensureHeld()\n    const changes',
-    to: '    const changes',
-    breaks: 'An instance that was stopped would write old statuses over those of its successor.',
-    test: 'test/unit/monitor/status-writer.test.ts',
-  },
-  {
-    name: 'a webhook asks for its lease before it stores a result',
-    file: 'src/notify/webhook-queue.ts',
-    from: '    this.#assertHeld()\n    const at',
-    to: '    const at',
-    breaks: 'An instance that was stopped would settle a delivery that its successor is making.',
-    test: 'test/integration/notify/webhook-delivery.test.ts',
-  },
-  {
-    name: 'the lock of a certificate is not held after its work',
-    file: 'src/runs/engine/certificate-lock.ts',
-    from: '        held.stop()\n',
-    to: '',
-    breaks: 'A lock that was given back would be renewed for ever.',
-    test: LEASE_TEST,
-  },
-  {
-    name: 'a DNS update is not sent without the lease',
-    file: 'src/dns/rfc2136.ts',
-    from: '    await guard?.ensureHeld()\n',
-    to: '',
-    breaks: 'A run that was taken over would change the zone.',
-    test: SENT_TEST,
-  },
-  {
-    name: 'a DNS update is valid only while its lease lives',
-    file: 'src/dns/rfc2136.ts',
-    from: 'Math.min(CHANGE_FUDGE, wholeSeconds - 1)',
-    to: 'Math.min(CHANGE_FUDGE, wholeSeconds)',
-    breaks: 'An update that was held up on its way would act after another instance has taken over.',
-    test: SENT_TEST,
-  },
-  {
-    name: 'a change on an edge asks for the lease of its run directly before the swap',
-    file: 'src/edge/engine/engine.ts',
-    from: '      work.options.assertHeld?.()\n',
-    to: '',
-    breaks: 'A run that lost its lease while nginx tested its change would change the edge.',
-    test: GENERATION_TEST,
-  },
-  {
-    name: 'an agent does not change anything after the lease of the run',
-    file: CHANGES,
-    from: 'throw new Late()',
-    to: 'return',
-    breaks: 'A change that waited at an agent would act after another instance has taken over.',
-    test: CHANGES_TEST,
-  },
-  {
-    name: 'an agent makes a change once, however often it comes',
-    file: CHANGES,
-    from: '    if (known) return known\n',
-    to: '',
-    breaks: 'A message that is sent again would be made again over what came after it.',
-    test: CHANGES_TEST,
-  },
-  {
-    name: 'an agent refuses a change that its sender has given up',
-    file: CHANGES,
-    from: '      this.#known.set(id, Promise.resolve(WITHDRAWN))\n',
-    to: '',
-    breaks: 'A message that was held up would act after its sender has counted it as not made.',
-    test: CHANGES_TEST,
-  },
-]
+export const LEASE_GUARDS: Cuts = {
+  'a lease that has ended is not held': ['throw new LeaseLost(name)', 'continue'],
+  'a lease is renewed while its holder works': ['void this.#renew()', 'undefined'],
+  'a lease that the store did not renew is lost': [
+    'renewed?.has(name) ? asked + this.#lifeMs : 0',
+    'asked + this.#lifeMs',
+  ],
+  'the earliest of several leases decides': [
+    'Math.min(...this.#heldUntil.values())',
+    'Math.max(...this.#heldUntil.values())',
+  ],
+  'nothing is done under a lease after its work has ended':
+    '    for (const { name } of this.#leases) this.#heldUntil.set(name, 0)\n',
+  'a renewal that is answered late does not bring a lease back': [
+    'renewed ? held.filter(({ name }) => this.#heldUntil.get(name) !== 0) : []',
+    'renewed ? held : []',
+  ],
+  'leases of several hosts are taken in one order': ['[...new Set(names)].toSorted()', '[...new Set(names)]'],
+  'a transaction that lost a deadlock is tried again': ['ROLLED_BACK_CODES.test(error.code', '/^$/.test(error.code'],
+  'the claims of a run keep others away when the leases of its further hosts have run out':
+    "      .where('run_id', 'is', null)\n",
+  'recovery asks for the lease of the host of a run first': [
+    '  if (!first) return undefined\n',
+    "  if (!first) throw new Error('taken')\n",
+  ],
+  'the monitor asks for its lease before it writes statuses': [
+    '    await this.#ensureHeld()\n    const changes',
+    '    const changes',
+  ],
+  'a webhook asks for its lease before it stores a result': ['    this.#assertHeld()\n    const at', '    const at'],
+  'the lock of a certificate is not held after its work': '        held.stop()\n',
+  'a DNS update is not sent without the lease': '    await guard?.ensureHeld()\n',
+  'a DNS update is valid only while its lease lives': [
+    'Math.min(CHANGE_FUDGE, wholeSeconds - 1)',
+    'Math.min(CHANGE_FUDGE, wholeSeconds)',
+  ],
+  'a change on an edge asks for the lease of its run directly before the swap': '      work.options.assertHeld?.()\n',
+  'an agent does not change anything after the lease of the run': ['throw new Late()', 'return'],
+  'an agent makes a change once, however often it comes': '    if (known) return known\n',
+  'an agent refuses a change that its sender has given up': '      this.#known.set(id, Promise.resolve(WITHDRAWN))\n',
+}

@@ -5,9 +5,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, wri
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Guard, occurrences } from './guard.ts'
-import { ALL_GUARDS } from './guards.ts'
-import { README, readme } from './readme.ts'
+import { GUARDS, type Guard, occurrences } from './guards.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 /** Ends a test that hangs without its guard. */
@@ -103,10 +101,10 @@ async function faultOf({ file, from, to, test, filter }: Guard, folder: string):
 function chosen(): readonly Guard[] {
   const { values } = parseArgs({ options: { only: { type: 'string', multiple: true }, from: { type: 'string' } } })
   const named = [...(values.only ?? []), ...(values.from === undefined ? [] : [values.from])]
-  const unknown = named.find((name) => !ALL_GUARDS.some((guard) => guard.name === name))
+  const unknown = named.find((name) => !GUARDS.some((guard) => guard.name === name))
   if (unknown !== undefined) throw new Error(`No guard is called "${unknown}". test/guards/README.md lists them.`)
-  if (values.only) return ALL_GUARDS.filter(({ name }) => values.only?.includes(name))
-  return ALL_GUARDS.slice(values.from === undefined ? 0 : ALL_GUARDS.findIndex(({ name }) => name === values.from))
+  if (values.only) return GUARDS.filter(({ name }) => values.only?.includes(name))
+  return GUARDS.slice(values.from === undefined ? 0 : GUARDS.findIndex(({ name }) => name === values.from))
 }
 
 const guards = chosen()
@@ -130,5 +128,4 @@ async function work(folder: string): Promise<void> {
 }
 await Promise.all(copies.map(work))
 process.stdout.write(`${guards.length} guards, ${faults.length} not found.\n`)
-if (faults.length === 0 && guards.length === ALL_GUARDS.length) writeFileSync(README, readme())
 process.exitCode = faults.length === 0 ? 0 : 1
