@@ -102,7 +102,11 @@ function noting(
       set.set(key, challenge)
       challengeSet()
     },
-    withdraw: (...proof) => responder.withdraw(...proof),
+    // What an order has withdrawn itself is not undone: the undo would wait until the signature of its update has run out.
+    withdraw: async (host, token, ...more) => {
+      await responder.withdraw(host, token, ...more)
+      if (set.delete(`${host} ${token}`)) await noteAll()
+    },
   }
 }
 

@@ -6,9 +6,10 @@ import { certificateStep } from '../../../src/runs/steps/certificate.ts'
 
 const HOST = 'app.lab.test'
 const UNTIL = 1_800_000_000
+const ORDERED = 'The authority was asked and the proof withdrawn.'
 
-/** A certificate is ordered with dns-01. The server answers the addition of the proof with this fault. */
-async function orderedAt(fault: DnsWriteFault, isAccessRefused = false) {
+/** A certificate is ordered with dns-01. The server answers the addition of the proof with this fault, or confirms it. */
+async function orderedAt(fault: DnsWriteFault | undefined, isAccessRefused = false) {
   const sent: string[] = []
   const provider = {
     assertAccess: async () => {
@@ -17,12 +18,12 @@ async function orderedAt(fault: DnsWriteFault, isAccessRefused = false) {
     addValue: async (_record: unknown, signing?: (until: number) => Promise<void>) => {
       await signing?.(UNTIL)
       sent.push('add')
-      throw fault
+      if (fault) throw fault
     },
     removeValue: async () => {
       sent.push('remove')
       // A server that refuses the addition for its time refuses the removal, too.
-      if (fault.kind === 'refused') throw fault
+      if (fault?.kind === 'refused') throw fault
     },
     settle: async (until: number) => void sent.push(`settle ${until}`),
   }
@@ -35,8 +36,10 @@ async function orderedAt(fault: DnsWriteFault, isAccessRefused = false) {
   }
   const issuer: Pick<CertificateIssuer, 'issue' | 'sweepChallenges'> = {
     issue: async (_names, responder) => {
-      await proofsIn(record, responder).publish(HOST, 'token', 'authorization', undefined)
-      throw new Error('The proof was published.')
+      const proofs = proofsIn(record, responder)
+      await proofs.publish(HOST, 'token', 'authorization', undefined)
+      await proofs.withdrawAll(undefined)
+      throw new Error(ORDERED)
     },
     sweepChallenges: async (_names, responder) => {
       const left = await proofsIn(record, responder).withdrawAll(undefined)
@@ -57,7 +60,7 @@ async function orderedAt(fault: DnsWriteFault, isAccessRefused = false) {
   const note = async (noted: typeof image) => {
     image = structuredClone(noted)
   }
-  await expect(step.do([], {}, note)).rejects.toThrow(fault.message)
+  await expect(step.do([], {}, note)).rejects.toThrow(fault?.message ?? ORDERED)
   return { sent, undo: () => step.undo(image, {}, note) }
 }
 
@@ -75,4 +78,11 @@ test('a proof without an answer is withdrawn when it can be published no more', 
   await undo()
   expect(sent.slice(0, 3)).toEqual(['add', `settle ${UNTIL}`, 'remove'])
   expect(sent.slice(3)).toEqual([`settle ${UNTIL}`, 'remove'])
+})
+
+test('a proof that the order has withdrawn is not withdrawn again, and its signature is not waited for', async () => {
+  const { sent, undo } = await orderedAt(undefined)
+  expect(sent).toEqual(['add', 'remove'])
+  await undo()
+  expect(sent).toEqual(['add', 'remove'])
 })
