@@ -1,18 +1,18 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { ServiceConfig } from '../../lab/service-config.ts'
 import { statePaths } from '../../lab/state.ts'
 import { startWebBackend } from '../support/backends/web-backend.ts'
 import { updateZone } from '../support/dns/lab-dns.ts'
 import { invariants, planned, planOf, run, world } from '../support/lab/exposure.ts'
 import type { TestLab } from '../support/lab/lab.ts'
 import { expectApplicable, expectFailure, expectPutBack } from '../support/lab/put-back.ts'
+import { serviceHere } from '../support/lab/service-here.ts'
 import { borrowLab } from '../support/lab/shared-lab.ts'
 
 /**
- * The policy, the zone or the servers change between the plan and its apply. All plans are made with the first configuration; each
- * test starts the service with its own, and the last tests with the first one again: a start takes longer than an apply.
+ * The policy, the zone or the servers change between the plan and its apply. All plans are made with the first configuration by the
+ * service of the lab; each test serves the same state with its own configuration, and the last tests with the first one again.
  */
 let lab: TestLab
 const plans = new Map<string, string>()
@@ -21,31 +21,23 @@ beforeAll(async () => {
   lab = await borrowLab('mortal')
   for (const subdomain of ['port', 'server', 'homeless', 'stale', 'moved'])
     plans.set(subdomain, (await planned(lab, { subdomain })).planId)
+  await lab.stopService()
 })
 afterAll(() => lab?.stop())
 
-const section = (config: ServiceConfig, name: string) => config[name] as Record<string, unknown>
-const inZone = (config: ServiceConfig, change: Record<string, unknown>): ServiceConfig => {
-  const zones = section(config, 'zones') as Record<string, Record<string, unknown>>
-  return { ...config, zones: { 'lab.test': { ...zones['lab.test'], ...change } } }
-}
-
-const FORBIDDEN = [
-  ['port', 'port_not_allowed', (config: ServiceConfig) => ({ ...config, ports: { allowed: ['4000-5000'] } })],
-  [
-    'server',
-    'server_not_allowed',
-    (config: ServiceConfig) => ({ ...config, servers: { ...section(config, 'servers'), targets: ['23', '253'] } }),
-  ],
-] as const
+type Change = NonNullable<Parameters<typeof serviceHere>[1]>
+const FORBIDDEN: readonly (readonly [string, string, Change])[] = [
+  ['port', 'port_not_allowed', (config) => Object.assign(config, { ports: { allowed: ['4000-5000'] } })],
+  ['server', 'server_not_allowed', ({ servers }) => Object.assign(servers, { targets: ['23', '253'] })],
+]
 const SOME_FORBIDDEN = process.env.CAMPAIGN ? FORBIDDEN : FORBIDDEN.slice(0, 1)
 
 test.each(SOME_FORBIDDEN)(
   'an apply is refused when the policy no longer allows its %s: %s',
-  async (subdomain, code, configure) => {
+  async (subdomain, code, change) => {
     const before = await world(lab)
     const planId = planFor(subdomain)
-    await lab.restartService(configure)
+    await using _service = await serviceHere(lab, change)
     expectFailure(await run(lab, planId), 422, code, 'check')
     await expectPutBack(lab, planId, before)
   },
@@ -53,9 +45,8 @@ test.each(SOME_FORBIDDEN)(
 
 test.runIf(process.env.CAMPAIGN)('an apply is refused when the zone is no longer managed', async () => {
   const planId = planFor('homeless')
-  await lab.restartService((config) => {
-    const zones = section(config, 'zones') as Record<string, unknown>
-    return { ...config, zones: { 'other.test': zones['lab.test'] } }
+  await using _service = await serviceHere(lab, (config) => {
+    config.zones = { 'other.test': config.zones['lab.test'] }
   })
   const answer = await run(lab, planId)
   expect([answer.status, answer.body.code]).toEqual([422, 'zone_not_managed'])
@@ -66,7 +57,7 @@ test('a changed TTL makes the plan stale, and the answer names it', async () => 
   const before = await world(lab)
   const backups = () => readdirSync(join(statePaths(lab.state).service, 'backups'))
   const planId = planFor('stale')
-  await lab.restartService((config) => inZone(config, { ttl: 120 }))
+  await using _service = await serviceHere(lab, ({ zones }) => Object.assign(zones['lab.test'], { ttl: 120 }))
   const kept = backups()
   const answer = await run(lab, planId)
   expectFailure(answer, 409, 'plan_stale', 'check')
@@ -82,10 +73,8 @@ test.runIf(process.env.CAMPAIGN)('a changed server address makes the plan stale,
   const planId = planFor('moved')
   const elsewhere = `${lab.description.backends[0]?.address}`.replace(/\.25$/, '.26')
   await using _backend = await startWebBackend(lab, (_request, response) => response.end(), elsewhere, 3000)
-  await lab.restartService((config) => {
-    const servers = section(config, 'servers')
-    const addresses = { ...(servers.addresses as Record<string, string>), '25': elsewhere }
-    return { ...config, servers: { ...servers, addresses } }
+  await using _service = await serviceHere(lab, ({ servers }) => {
+    servers.addresses['25'] = elsewhere
   })
   const answer = await run(lab, planId)
   expectFailure(answer, 409, 'plan_stale', 'check')

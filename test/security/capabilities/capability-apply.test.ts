@@ -2,15 +2,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startWebBackend } from '../../support/backends/web-backend.ts'
 import type { Answer } from '../../support/http/call.ts'
 import { granted, invariants, planned, planOf, removed, runWith, world } from '../../support/lab/exposure.ts'
-import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
+import type { TestLab } from '../../support/lab/lab.ts'
 import { rowsOf } from '../../support/lab/lab-store.ts'
+import { borrowLab } from '../../support/lab/shared-lab.ts'
 import { until } from '../../support/until.ts'
 
 /** A capability is the right to one run of one plan, whatever becomes of that run. */
 const USES = 200
 let lab: TestLab
 beforeAll(async () => {
-  lab = await startTestLab()
+  lab = await borrowLab('mortal')
 })
 afterAll(() => lab?.stop())
 
@@ -52,7 +53,7 @@ test('of another plan, another address, another action, or changed by a characte
   const before = await world(lab)
   const capability = await granted(lab, plan.planId)
   const changed = `${capability.slice(0, -1)}${capability.endsWith('A') ? 'B' : 'A'}`
-  const neighbour = lab.description.callers.internal.replace(/\.10$/, '.11')
+  const neighbour = lab.description.callers.internal.replace(/\d+$/, '99')
   const refusals = [
     await runWith(lab, capability, other.planId),
     await runWith(lab, capability, plan.planId, 'remove'),
