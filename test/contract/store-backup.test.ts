@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { Vault } from '../../src/certificates/vault/vault.ts'
 import { backupOf, restoreFrom } from '../../src/compose/machine/keep.ts'
 import { type Config, readConfig } from '../../src/config/config.ts'
@@ -9,7 +9,7 @@ import { type BackupLine, writeBackup } from '../../src/operate/keep/backup-file
 import { NamedFile } from '../../src/runtime/named-file.ts'
 import { NEWEST_SCHEMA, OLDEST_SCHEMA, openStore, type StoreSetting } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/ports/store.ts'
-import { tempFolder } from '../support/temp-folder.ts'
+import { freshFolder } from '../support/fresh.ts'
 import { type Bench, onPostgres, onSqlite } from './engines.ts'
 import { NOW, sampleEntry, samplePlan, sampleRun } from './samples.ts'
 import { LAST_UNRELEASED } from './store/migrations.ts'
@@ -18,12 +18,7 @@ import { LAST_UNRELEASED } from './store/migrations.ts'
 const sqlite = onSqlite()
 const postgres = onPostgres()
 
-let folder: ReturnType<typeof tempFolder>
-beforeEach(() => {
-  folder = tempFolder()
-})
-afterEach(() => folder[Symbol.dispose]())
-const at = (...parts: string[]) => join(folder.path, ...parts)
+const at = freshFolder()
 
 /** The configuration of a machine whose store is this one. */
 function machine(name: string, setting: StoreSetting): Config {
@@ -85,7 +80,7 @@ describe.each(engines)('on %s', (_name, bench) => {
     await load
     expect(lateDuring).toBeGreaterThan(0)
     expect(statSync(at('one.backup')).mode & 0o777).toBe(0o600)
-    expect(readdirSync(folder.path).filter((name) => name.startsWith('.'))).toStrictEqual([])
+    expect(readdirSync(at()).filter((name) => name.startsWith('.'))).toStrictEqual([])
 
     const empty = machine('target', otherSqlite())
     const restored = await restoreFrom(empty, new NamedFile(at('one.backup')), undefined)
@@ -249,7 +244,7 @@ describe('a backup file', () => {
     const config = machine('source', sqlite.setting())
     writeFileSync(config.storeKeyFile, '', { mode: 0o600 })
     await expect(backupOf(config, new NamedFile(at('two.backup')), undefined)).rejects.toThrow('No backup was written')
-    expect(readdirSync(folder.path)).not.toContain('two.backup')
+    expect(readdirSync(at())).not.toContain('two.backup')
   })
 
   it('begins an epoch above those of the edges of its machine', async () => {

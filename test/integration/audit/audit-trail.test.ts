@@ -1,11 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { AuditTrail } from '../../../src/audit/trail.ts'
 import type { AuditEntry } from '../../../src/model/audit.ts'
-import { openStore } from '../../../src/store/open.ts'
+import { verifyAudit } from '../../../src/operate/audit-verify.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
+import { storeOfTest } from '../../support/fresh.ts'
 
 const NOW = 1_790_000_000_000
 const MINUTE = 60_000
@@ -13,18 +11,12 @@ const REFUSAL: AuditEntry = {
   ...{ at: NOW, actor: '198.51.100.9', network: 'public', action: 'plan', outcome: 'refused', code: 'invalid_request' },
 }
 
-describe('the audit trail', () => {
-  let folder: string
-  let store: Store
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'drawbridge-trail-'))
-    store = await openStore({ kind: 'sqlite', file: join(folder, 'store.db') })
-  })
-  afterEach(async () => {
-    await store.close()
-    await rm(folder, { recursive: true, force: true })
-  })
+let store: Store
+beforeEach(async () => {
+  store = (await storeOfTest()).store
+})
 
+describe('the audit trail', () => {
   const actions = async () => (await store.readAudit(0, 100)).map((line) => line.action)
   const recordTimes = async (trail: AuditTrail, times: number) => {
     for (let i = 0; i < times; i++) await trail.record(REFUSAL)
@@ -86,5 +78,34 @@ describe('the audit trail', () => {
     expect(await store.readEvents(0, 100)).toHaveLength(5)
     expect(await store.readEvents(0, 1)).toMatchObject([event])
     expect(await actions()).toEqual(Array(5).fill('plan'))
+  })
+})
+
+describe('verifying a long audit', () => {
+  beforeEach(() =>
+    store.transaction(async (session) => {
+      for (let at = 1; at <= 2_500; at++)
+        await session.appendAudit({ at, actor: '127.0.0.1', network: 'public', action: 'plan', outcome: 'ok' })
+    }),
+  )
+
+  it('reads all pages', async () => {
+    expect(await verifyAudit(store)).toMatchObject({ ok: true, lines: 2_500, first: 1, last: 2_500 })
+  })
+
+  it('accepts a pruning between two pages', async () => {
+    let pruned = false
+    const prunedMeanwhile: Store = {
+      ...store,
+      async readAudit(afterSeq, limit) {
+        if (afterSeq >= 1_000 && !pruned) {
+          pruned = true
+          await store.prune({ plansBefore: 0, auditBefore: 1_501, eventsBefore: 0, now: 9_999 })
+        }
+        return store.readAudit(afterSeq, limit)
+      },
+    }
+    expect(await verifyAudit(prunedMeanwhile)).toMatchObject({ ok: true, first: 1_501, last: 2_501 })
+    expect(pruned).toBe(true)
   })
 })

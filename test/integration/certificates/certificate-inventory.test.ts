@@ -3,23 +3,18 @@ import { readFileSync, renameSync, rmSync, symlinkSync, truncateSync, utimesSync
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { InstalledNames } from '../../../src/certificates/stock/installed-names.ts'
 import { certificateInventory } from '../../../src/certificates/stock/inventory.ts'
 import { digest } from '../../../src/certificates/stock/issued-files.ts'
 import { type CertificateWish, encryptKey, makeCertificate } from '../../support/edge/openssl.ts'
-import { type TempFolder, tempFolder } from '../../support/temp-folder.ts'
+import { freshFolder } from '../../support/fresh.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 
-let folder: TempFolder
-beforeEach(() => {
-  folder = tempFolder()
-})
-afterEach(() => folder[Symbol.dispose]())
+const at = freshFolder()
 
-const at = (...parts: string[]): string => join(folder.path, ...parts)
-const inventory = () => certificateInventory([folder.path])
+const inventory = () => certificateInventory([at()])
 
 const make = (label: string, names: string[], more: Partial<CertificateWish> = {}) =>
   makeCertificate({ certificate: at(`${label}.pem`), key: at(`${label}.key`), names, ...more })
@@ -133,14 +128,14 @@ describe('what covers a host', () => {
 
   test('the files up to a limit in a folder of others, which says that it was cut', async () => {
     for (const label of ['a', 'b', 'c']) await make(label, [`DNS:${label}.lab.test`])
-    const from = certificateInventory([folder.path], { mostFiles: 5 })
+    const from = certificateInventory([at()], { mostFiles: 5 })
     expect(await from.findings(Date.now() + 2_000)).toContainEqual({
       kind: 'too_many_files',
-      path: folder.path,
+      path: at(),
       names: [],
       sentence: 'The folder has 6 files. Only 5 of them are read, so certificates may be missing.',
     })
-    expect(await certificateInventory([folder.path], { mostFiles: 6 }).findings(Date.now() + 2_000)).toEqual([])
+    expect(await certificateInventory([at()], { mostFiles: 6 }).findings(Date.now() + 2_000)).toEqual([])
   })
 
   test('only inside its time', async () => {
@@ -380,7 +375,7 @@ describe('what Drawbridge issued and what an administrator placed', () => {
   test('where a zone wants a wildcard, it goes before the exact name', async () => {
     await make('exact', ['DNS:app.lab.test'], { days: 90 })
     await make('wild', ['DNS:*.lab.test'])
-    const from = certificateInventory([folder.path], { prefersWildcard: (host) => host.endsWith('.lab.test') })
+    const from = certificateInventory([at()], { prefersWildcard: (host) => host.endsWith('.lab.test') })
     expect((await covering('app.lab.test', undefined, from))?.certificateFile).toBe(at('wild.pem'))
     rmSync(at('wild.key'))
     expect((await covering('app.lab.test', undefined, from))?.certificateFile).toBe(at('exact.pem'))

@@ -1,22 +1,18 @@
 import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { certificateInventory } from '../../../src/certificates/stock/inventory.ts'
 import { checkIssued, loadPair } from '../../../src/certificates/stock/pair.ts'
 import { makeCertificate } from '../../support/edge/openssl.ts'
-import { type TempFolder, tempFolder } from '../../support/temp-folder.ts'
+import { freshFolder } from '../../support/fresh.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 const HOST = 'app.lab.test'
 
-let folder: TempFolder
+const at = freshFolder()
 beforeEach(async () => {
-  folder = tempFolder()
   await make('one', ['DNS:app.lab.test', 'DNS:*.app.lab.test'])
 })
-afterEach(() => folder[Symbol.dispose]())
 
-const at = (file: string): string => join(folder.path, file)
 const text = (file: string): string => readFileSync(at(file), 'utf8')
 const make = (label: string, names: string[]) =>
   makeCertificate({ certificate: at(`${label}.pem`), key: at(`${label}.key`), names, days: 10 })
@@ -49,7 +45,7 @@ describe('what an authority sent', () => {
 
 describe('the texts of an installed certificate', () => {
   const installed = async () => {
-    const found = await certificateInventory([folder.path]).covering(HOST, Date.now() + 2_000)
+    const found = await certificateInventory([at()]).covering(HOST, Date.now() + 2_000)
     if (!found) throw new Error('not found')
     return found
   }

@@ -8,22 +8,19 @@ import { rotateKeys, Vault } from '../../../src/certificates/vault/vault.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
 import { makeAgedCertificate } from '../../support/edge/openssl.ts'
-import { type TempFolder, tempFolder } from '../../support/temp-folder.ts'
+import { freshFolder } from '../../support/fresh.ts'
 
 const CANARY = 'canary-secret-0815'
 
-let folder: TempFolder
+const at = freshFolder()
 let store: Store
-const at = (...parts: string[]): string => join(folder.path, ...parts)
 const KEY_FILE = () => at('store.key')
 
 beforeEach(async () => {
-  folder = tempFolder()
   store = await openStore({ kind: 'sqlite', file: at('drawbridge.db') })
 })
 afterEach(async () => {
   await store.close()
-  folder[Symbol.dispose]()
 })
 
 const openVault = (file = KEY_FILE()) => Vault.open({ store, file, now: Date.now })
@@ -38,7 +35,7 @@ const rotate = (more: { forgetsLost?: boolean; untilShared?: (keyId: string) => 
   })
 /** Everything that lies on the disk of the store, as text. */
 const onDisk = () =>
-  readdirSync(folder.path)
+  readdirSync(at())
     .filter((name) => name.startsWith('drawbridge.db'))
     .map((name) => readFileSync(at(name), 'latin1'))
     .join()

@@ -16,19 +16,16 @@ import type { HostFence } from '../../../src/model/run.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
 import { changeHost, type More, whenAt } from '../../support/edge/edge.ts'
 import { entryOf, startEngine, type TestEngine } from '../../support/edge/engine.ts'
-import { tempFolder } from '../../support/temp-folder.ts'
+import { freshFolder } from '../../support/fresh.ts'
 
-let folder: ReturnType<typeof tempFolder>
+const at = freshFolder()
 beforeEach(() => {
-  folder = tempFolder()
-  for (const name of ['hosts', '.staging']) mkdirSync(join(folder.path, name))
+  for (const name of ['hosts', '.staging']) mkdirSync(at(name))
 })
-afterEach(() => folder[Symbol.dispose]())
 
 const HOST = 'shop.lab.test'
 const FENCED = { kind: 'fenced', message: `A newer run has changed ${HOST}. This run stops and undoes nothing.` }
-const path = (name: string) => join(folder.path, name)
-const fencesFile = () => path('.fences')
+const fencesFile = () => at('.fences')
 const fence = (number: number, epoch = 1, host = HOST): HostFence => ({ host, epoch, number })
 const claimed = (fences: Fences, ...wanted: HostFence[]) => fences.claim(wanted).record()
 const linesWritten = () =>
@@ -38,7 +35,7 @@ const linesWritten = () =>
 
 describe('the fences of an edge', () => {
   test('refuse a lower fence, and take an equal one and a higher one', async () => {
-    const fences = new Fences(folder.path, systemClock)
+    const fences = new Fences(at(), systemClock)
     await claimed(fences, fence(5))
     await expect(claimed(fences, fence(4))).rejects.toMatchObject(FENCED)
     await claimed(fences, fence(5))
@@ -48,7 +45,7 @@ describe('the fences of an edge', () => {
   })
 
   test('put a later epoch above every number of an earlier one', async () => {
-    const fences = new Fences(folder.path, systemClock)
+    const fences = new Fences(at(), systemClock)
     await claimed(fences, fence(900, 1_700_000_000_000))
     await claimed(fences, fence(1, 1_700_000_000_001))
     await expect(claimed(fences, fence(901, 1_700_000_000_000))).rejects.toMatchObject(FENCED)
@@ -57,7 +54,7 @@ describe('the fences of an edge', () => {
   // Rows 32 and 38 of the threats: an epoch only grows, so one of the far future would refuse every run after it.
   test('refuse an epoch of the far future, and say by how much the clocks differ', async () => {
     const now = Date.parse('2026-01-01T00:00:00Z')
-    const fences = new Fences(folder.path, { now: () => now })
+    const fences = new Fences(at(), { now: () => now })
     await claimed(fences, fence(1, now + 86_400_000))
     for (const epoch of [now + 86_400_001, Number.MAX_SAFE_INTEGER])
       await expect(async () => claimed(fences, fence(1, epoch))).rejects.toMatchObject({ kind: 'change_invalid' })
@@ -70,10 +67,10 @@ describe('the fences of an edge', () => {
   test('of the far future that an earlier version wrote refuse no run, and are told', async () => {
     let now = Date.parse('2026-01-01T00:00:00Z')
     const later = now + 30 * 86_400_000
-    await claimed(new Fences(folder.path, { now: () => later }), fence(7, later))
+    await claimed(new Fences(at(), { now: () => later }), fence(7, later))
     appendFileSync(fencesFile(), `\n${Number.MAX_SAFE_INTEGER} 1 ${HOST};\n`)
     const told: string[] = []
-    const fences = new Fences(folder.path, {
+    const fences = new Fences(at(), {
       now: () => now,
       spareLines: 0,
       onIgnored: ({ host }, ahead) => told.push(`${host} ${ahead}`),
@@ -85,35 +82,35 @@ describe('the fences of an edge', () => {
     expect(fences.of([HOST])).toEqual([fence(7, now)])
     // A clock that was wrong for a while has lost nothing, also not by writing the file anew.
     now = later
-    for (const reader of [fences, new Fences(folder.path, { now: () => now })])
+    for (const reader of [fences, new Fences(at(), { now: () => now })])
       await expect(claimed(reader, fence(6, later))).rejects.toMatchObject(FENCED)
   })
 
   test('are of one host each, and one stale host refuses the whole change', async () => {
-    const fences = new Fences(folder.path, systemClock)
+    const fences = new Fences(at(), systemClock)
     await claimed(fences, fence(9), fence(1, 1, 'other.lab.test'))
     await expect(claimed(fences, fence(2, 1, 'other.lab.test'), fence(8))).rejects.toMatchObject(FENCED)
     expect(linesWritten()).toHaveLength(2)
   })
 
   test('outlive their owner, and what was appended since is read', async () => {
-    const [one, other] = [new Fences(folder.path, systemClock), new Fences(folder.path, systemClock)]
+    const [one, other] = [new Fences(at(), systemClock), new Fences(at(), systemClock)]
     await claimed(one, fence(1))
     await claimed(other, fence(2))
     await expect(claimed(one, fence(1))).rejects.toMatchObject(FENCED)
-    await expect(claimed(new Fences(folder.path, systemClock), fence(1))).rejects.toMatchObject(FENCED)
+    await expect(claimed(new Fences(at(), systemClock), fence(1))).rejects.toMatchObject(FENCED)
   })
 
   test('refuse a claim that is overtaken while it waits for the disk', async () => {
     const [lower, higher] = await Promise.allSettled(
-      [1, 2].map((number) => claimed(new Fences(folder.path, systemClock), fence(number))),
+      [1, 2].map((number) => claimed(new Fences(at(), systemClock), fence(number))),
     )
     expect(lower).toMatchObject({ status: 'rejected', reason: FENCED })
     expect(higher).toMatchObject({ status: 'fulfilled' })
   })
 
   test('are read from the beginning when the file was written anew, also in the same inode', async () => {
-    const fences = new Fences(folder.path, systemClock)
+    const fences = new Fences(at(), systemClock)
     await claimed(fences, fence(1))
     const { ino, size } = statSync(fencesFile())
     writeFileSync(fencesFile(), `# Fences of another file\n1 9 ${HOST};\n${'\n'.repeat(size)}`)
@@ -122,7 +119,7 @@ describe('the fences of an edge', () => {
   })
 
   test('are written anew, without those that are overtaken, when the file has become long', async () => {
-    const fences = new Fences(folder.path, { ...systemClock, spareLines: 0 })
+    const fences = new Fences(at(), { ...systemClock, spareLines: 0 })
     for (const number of [1, 2]) await claimed(fences, fence(number))
     expect(linesWritten()).toHaveLength(2)
     await claimed(fences, fence(3))
@@ -130,41 +127,41 @@ describe('the fences of an edge', () => {
   })
 
   test('survive a line that a crash cut off at any place', async () => {
-    await claimed(new Fences(folder.path, systemClock), fence(41))
+    await claimed(new Fences(at(), systemClock), fence(41))
     const whole = readFileSync(fencesFile(), 'latin1')
     const torn = `\n1 777 ${HOST};`
     for (let length = 1; length < torn.length; length += 1) {
       writeFileSync(fencesFile(), whole + torn.slice(0, length))
-      const fences = new Fences(folder.path, systemClock)
+      const fences = new Fences(at(), systemClock)
       await claimed(fences, fence(42))
-      await expect(claimed(new Fences(folder.path, systemClock), fence(41))).rejects.toMatchObject(FENCED)
+      await expect(claimed(new Fences(at(), systemClock), fence(41))).rejects.toMatchObject(FENCED)
       await expect(claimed(fences, fence(41))).rejects.toMatchObject(FENCED)
     }
   })
 
   test('take text that is no fence for nothing', async () => {
-    const fences = new Fences(folder.path, systemClock)
+    const fences = new Fences(at(), systemClock)
     await claimed(fences, fence(1))
     appendFileSync(fencesFile(), `\n1 x ${HOST};\n-1 9 ${HOST};\n1 9;\n\0\n1 9 ${HOST} more;\n`)
     await claimed(fences, fence(2))
   })
 
   test('are not written through a link, and are for their owner alone', async () => {
-    writeFileSync(path('victim'), 'untouched')
-    symlinkSync(path('victim'), fencesFile())
-    await expect(claimed(new Fences(folder.path, systemClock), fence(1))).rejects.toMatchObject({
+    writeFileSync(at('victim'), 'untouched')
+    symlinkSync(at('victim'), fencesFile())
+    await expect(claimed(new Fences(at(), systemClock), fence(1))).rejects.toMatchObject({
       kind: 'changed_meanwhile',
     })
-    expect(readFileSync(path('victim'), 'utf8')).toBe('untouched')
+    expect(readFileSync(at('victim'), 'utf8')).toBe('untouched')
     rmSync(fencesFile())
-    await claimed(new Fences(folder.path, systemClock), fence(1))
+    await claimed(new Fences(at(), systemClock), fence(1))
     expect(statSync(fencesFile()).mode & 0o777).toBe(0o600)
   })
 
   test('of 10,000 hosts cost one line per change, and the file is written anew when half of it is out of date', async () => {
     const hosts = Array.from({ length: 10_000 }, (_, i) => `h${i}.lab.test`)
     const all = (number: number) => hosts.map((host) => fence(number, 1, host))
-    const [fences, other] = [new Fences(folder.path, systemClock), new Fences(folder.path, systemClock)]
+    const [fences, other] = [new Fences(at(), systemClock), new Fences(at(), systemClock)]
     await claimed(fences, ...all(1))
     const before = statSync(fencesFile())
     await claimed(fences, fence(2, 1, 'h7.lab.test'))
@@ -172,8 +169,8 @@ describe('the fences of an edge', () => {
     await claimed(other, ...all(3))
     await claimed(fences, ...all(4))
     expect(linesWritten()).toHaveLength(10_000)
-    expect(readdirSync(path('.staging'))).toEqual([])
-    for (const reader of [fences, other, new Fences(folder.path, systemClock)])
+    expect(readdirSync(at('.staging'))).toEqual([])
+    for (const reader of [fences, other, new Fences(at(), systemClock)])
       await expect(claimed(reader, fence(3, 1, 'h9999.lab.test'))).rejects.toMatchObject({ kind: 'fenced' })
   })
 })

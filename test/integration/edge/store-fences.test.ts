@@ -1,18 +1,15 @@
 import { appendFileSync, mkdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { Fences } from '../../../src/edge/fences/fences.ts'
 import type { HostFence } from '../../../src/model/run.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
 import { entryOf, startEngine } from '../../support/edge/engine.ts'
-import { tempFolder } from '../../support/temp-folder.ts'
+import { freshFolder } from '../../support/fresh.ts'
 
-let folder: ReturnType<typeof tempFolder>
+const at = freshFolder()
 beforeEach(() => {
-  folder = tempFolder()
-  for (const name of ['hosts', '.staging']) mkdirSync(join(folder.path, name))
+  for (const name of ['hosts', '.staging']) mkdirSync(at(name))
 })
-afterEach(() => folder[Symbol.dispose]())
 
 const [SHOP, WIKI] = ['shop.lab.test', 'wiki.lab.test']
 const [OURS, OTHER] = ['store_a', 'store_b']
@@ -22,9 +19,9 @@ const fence = (host: string, epoch: number, number: number, store?: string): Hos
 })
 /** Always a reader that has read nothing yet, as after a start. */
 const fences = (spareLines?: number) =>
-  new Fences(folder.path, { ...systemClock, ...(spareLines !== undefined && { spareLines }) })
+  new Fences(at(), { ...systemClock, ...(spareLines !== undefined && { spareLines }) })
 const claimed = (...given: HostFence[]) => fences().claim(given).record()
-const written = () => readFileSync(join(folder.path, '.fences'), 'utf8')
+const written = () => readFileSync(at('.fences'), 'utf8')
 const FORMER = { kind: 'fenced', message: expect.stringContaining('Stop the service of the former store.') }
 const FOREIGN = { kind: 'fenced', message: expect.stringContaining('belongs to another store on this edge (store_a;') }
 
@@ -65,7 +62,7 @@ test('of two stores that claim a new host at the same moment one has it', async 
 
 test('a line of another store that comes later, as of a process that has looked before, takes no host away', async () => {
   await claimed(fence(SHOP, 5, 1, OURS))
-  appendFileSync(join(folder.path, '.fences'), `\n9 1 ${SHOP} ${OTHER};\n`)
+  appendFileSync(at('.fences'), `\n9 1 ${SHOP} ${OTHER};\n`)
   expect(fences().of([SHOP])).toEqual([fence(SHOP, 5, 1, OURS)])
   await expect(claimed(fence(SHOP, 9, 1, OTHER))).rejects.toMatchObject(FOREIGN)
   await claimed(fence(SHOP, 5, 2, OURS))
@@ -107,10 +104,10 @@ test('a host that was handed over belongs to the other store from its first numb
 })
 
 test('made-up stores do not fill the file', async () => {
-  for (let at = 0; at < 100; at += 1)
+  for (let i = 0; i < 100; i += 1)
     appendFileSync(
-      join(folder.path, '.fences'),
-      `${at === 0 ? '# Fences of a test, at least so long.\n' : ''}${at + 1} floor store_${at};\n`,
+      at('.fences'),
+      `${i === 0 ? '# Fences of a test, at least so long.\n' : ''}${i + 1} floor store_${i};\n`,
     )
   await expect(claimed(fence(SHOP, 500, 1, 'store_more'))).rejects.toMatchObject({ kind: 'change_invalid' })
   await expect(fences().raiseFloor({ store: 'store_more', epoch: 500 })).rejects.toMatchObject({
@@ -129,13 +126,13 @@ test('text that would run into a line is no store, and a floor of the far future
 })
 
 test('a change of a former store, or of a host of another one, enters no generation', async () => {
-  using at = await startEngine()
-  const put = (host: string, port: number, given: HostFence) => at.place(entryOf(host, port), { fence: given })
+  using edge = await startEngine()
+  const put = (host: string, port: number, given: HostFence) => edge.place(entryOf(host, port), { fence: given })
   await put(SHOP, 1, fence(SHOP, 5, 1, OURS))
   await put(WIKI, 1, fence(WIKI, 5, 1, OURS))
   await put(SHOP, 2, fence(SHOP, 7, 1, OURS))
-  const { number } = at.present
+  const { number } = edge.present
   await expect(put(WIKI, 3, fence(WIKI, 5, 2, OURS))).rejects.toMatchObject(FORMER)
   await expect(put(SHOP, 3, fence(SHOP, 9, 1, OTHER))).rejects.toMatchObject(FOREIGN)
-  expect(at.present.number).toBe(number)
+  expect(edge.present.number).toBe(number)
 })

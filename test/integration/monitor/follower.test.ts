@@ -1,17 +1,14 @@
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { Board } from '../../../src/monitor/board.ts'
 import { Follower } from '../../../src/monitor/follower.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
-import { openStore } from '../../../src/store/open.ts'
 import { samplePlan } from '../../contract/samples.ts'
+import { storeOfTest } from '../../support/fresh.ts'
 import { sampleStatus } from '../../support/http/host-status.ts'
-import { tempFolder } from '../../support/temp-folder.ts'
 
 /** The checking instance was killed, or the store is restored from a backup that was made in between. */
 test('a host whose exposure ended before its row was deleted is not shown by an instance that starts', async () => {
-  using folder = tempFolder()
-  const store = await openStore({ kind: 'sqlite', file: join(folder.path, 'drawbridge.db') })
+  const { store } = await storeOfTest()
   const plan = samplePlan({ host: 'kept.lab.test', state: 'applied' })
   await store.insertPlan(plan)
   await store.insertExposure({ host: plan.host, planId: plan.planId, state: 'applied', fence: 1, since: 0 })
@@ -32,5 +29,4 @@ test('a host whose exposure ended before its row was deleted is not shown by an 
     await follower.update()
     expect([...board.all()].map(({ host }) => host).toSorted()).toEqual(['foreign.lab.test', 'kept.lab.test'])
   }
-  await store.close()
 })

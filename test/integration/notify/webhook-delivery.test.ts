@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { NewEvent, StoredEvent } from '../../../src/model/event.ts'
@@ -7,9 +6,8 @@ import { type Hook, keyOf, type Send, type Sent, signedHeaders } from '../../../
 import { WebhookSender } from '../../../src/notify/webhook-sender.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
 import { createLog } from '../../../src/runtime/log.ts'
-import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
-import { type TempFolder, tempFolder } from '../../support/temp-folder.ts'
+import { storeOfTest } from '../../support/fresh.ts'
 import { until } from '../../support/until.ts'
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
@@ -42,21 +40,15 @@ describe('the pause after a failed attempt', () => {
 })
 
 describe('the webhook sender', () => {
-  let folder: TempFolder
   let store: Store
   let senders: WebhookSender[]
   beforeEach(async () => {
     senders = []
     leaseAsked = []
-    folder = tempFolder()
-    store = await openStore({ kind: 'sqlite', file: join(folder.path, 'drawbridge.db') })
+    store = (await storeOfTest()).store
     await store.openWebhook('chat')
   })
-  afterEach(async () => {
-    await Promise.all(senders.map((sender) => sender.stop()))
-    await store.close()
-    folder[Symbol.dispose]()
-  })
+  afterEach(() => Promise.all(senders.map((sender) => sender.stop())))
 
   const OK: Sent = { ok: true }
   const FAILED: Sent = { ok: false, fault: 'HTTP 500', retryAfterMs: 0 }

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { createConnection, type Socket } from 'node:net'
-import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Agent } from '../../../src/edge/agent/agent.ts'
 import { agentServer, closeServer } from '../../../src/edge/agent/server.ts'
@@ -8,7 +7,7 @@ import { listenOnSocket } from '../../../src/edge/agent/socket.ts'
 import { PATH_OF } from '../../../src/edge/wire/verbs.ts'
 import { runAgent } from '../../../src/operate/edge/run.ts'
 import { createLog } from '../../../src/runtime/log.ts'
-import { tempFolder } from '../../support/temp-folder.ts'
+import { freshFolder } from '../../support/fresh.ts'
 import { until } from '../../support/until.ts'
 import { VirtualClock } from '../../support/virtual-clock.ts'
 
@@ -16,15 +15,13 @@ import { VirtualClock } from '../../support/virtual-clock.ts'
 const END_MS = 10_000
 
 /** The server and its connections are real, what they ask for is a stand-in, and the time is moved. */
-let folder: ReturnType<typeof tempFolder>
+const at = freshFolder()
 let open: Socket[]
 beforeEach(() => {
-  folder = tempFolder()
   open = []
 })
 afterEach(() => {
   for (const socket of open) socket.destroy()
-  folder[Symbol.dispose]()
 })
 
 interface Stand {
@@ -34,7 +31,7 @@ interface Stand {
 
 async function started({ prepare = async () => undefined, describe }: Stand = {}) {
   const clock = new VirtualClock()
-  const path = join(folder.path, 'edge.sock')
+  const path = at('edge.sock')
   const signal = Promise.withResolvers<string>()
   const seen = { exit: undefined as number | undefined, released: false, isAsked: false, listens: false }
   const handlers = {

@@ -9,11 +9,11 @@ import { listenForCommands } from '../../../src/operate/control/server.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
 import { DUTIES, type DutyName, type DutyReport } from '../../../src/runs/duties.ts'
 import { createLog } from '../../../src/runtime/log.ts'
-import { tempFolder } from '../../support/temp-folder.ts'
+import { freshFolder } from '../../support/fresh.ts'
 import { until } from '../../support/until.ts'
 
 /** The duties are stand-ins. The socket is real. */
-let folder: ReturnType<typeof tempFolder>
+const at = freshFolder()
 let stateDir: string
 let socket: string
 const performed: DutyName[] = []
@@ -45,16 +45,14 @@ const listen = (performing = perform) =>
   })
 
 beforeEach(() => {
-  folder = tempFolder()
   // Longer than the path of a socket may be.
-  stateDir = join(folder.path, 'state-'.repeat(18))
+  stateDir = at('state-'.repeat(18))
   socket = join(stateDir, 'control.sock')
   mkdirSync(stateDir, { mode: 0o700 })
   performed.length = 0
 })
 afterEach(() => {
   vi.useRealTimers()
-  folder[Symbol.dispose]()
 })
 
 /** Sends bytes and reads what comes until the connection ends. `leave`: closes our side after them. */
@@ -65,8 +63,8 @@ function exchange(text: string, leave = false): Promise<string> {
   return ended(connection)
 }
 function connect() {
-  symlinkSync(stateDir, join(folder.path, `s${links}`))
-  const connection = createConnection(join(folder.path, `s${links}`, 'control.sock'))
+  symlinkSync(stateDir, at(`s${links}`))
+  const connection = createConnection(at(`s${links}`, 'control.sock'))
   links += 1
   return connection
 }
@@ -136,7 +134,7 @@ test('replaces the socket of a service that was killed', async () => {
 test.each(['file', 'link to a file', 'link to a socket', 'link to nothing', 'folder'])(
   'a %s at its place is neither followed nor removed',
   async (what) => {
-    const other = join(folder.path, 'other')
+    const other = at('other')
     const asked: string[] = []
     const foreign = createServer((caller) => caller.on('data', (chunk) => asked.push(chunk.toString())))
     if (what === 'link to a socket') await new Promise<void>((resolve) => foreign.listen(other, resolve))

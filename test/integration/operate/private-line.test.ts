@@ -3,22 +3,17 @@ import { appendFileSync, chmodSync, chownSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { privateLine } from '../../../src/operate/private-line.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
-import { tempFolder } from '../../support/temp-folder.ts'
+import { freshFolder } from '../../support/fresh.ts'
 
 const run = promisify(execFile)
 const MODULES = ['operate/private-line.ts', 'primitives/clock.ts'].map(
   (path) => pathToFileURL(join(import.meta.dirname, '../../../src', path)).href,
 )
 
-let folder: ReturnType<typeof tempFolder>
-const at = (name: string) => join(folder.path, name)
-beforeEach(() => {
-  folder = tempFolder()
-})
-afterEach(() => folder[Symbol.dispose]())
+const at = freshFolder()
 
 const read = (name: string, clock = systemClock) => privateLine(at(name), 'passphrase file', clock)
 

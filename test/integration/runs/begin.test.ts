@@ -1,24 +1,13 @@
-import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Plan } from '../../../src/model/exposure.ts'
 import { BY_SCHEDULE, hostLease, type RunAction } from '../../../src/model/run.ts'
 import { begin } from '../../../src/runs/engine/begin.ts'
-import { openStore } from '../../../src/store/open.ts'
-import type { Store } from '../../../src/store/ports/store.ts'
+import { storeOfFile } from '../../support/fresh.ts'
 import { appliedPlan } from '../../support/saga.ts'
-import { tempFolder } from '../../support/temp-folder.ts'
 
 const AT = 1_000_000
-const folder = tempFolder()
-let store: Store
 
-beforeAll(async () => {
-  store = await openStore({ kind: 'sqlite', file: join(folder.path, 'drawbridge.db') })
-})
-afterAll(async () => {
-  await store.close()
-  folder[Symbol.dispose]()
-})
+const { store } = await storeOfFile()
 
 const begun = (action: RunAction, plan: Plan) =>
   store.transaction((session) =>

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { EdgeAnswer } from '../../../src/edge/contract.ts'
 import type { Plan, PlanState } from '../../../src/model/exposure.ts'
 import { receiptOf } from '../../../src/model/receipt.ts'
@@ -9,35 +8,27 @@ import { localEdge } from '../../../src/nginx/local-edge.ts'
 import type { Converge, ConvergeParts } from '../../../src/runs/converge.ts'
 import { EdgeStandings } from '../../../src/runs/edge-standings.ts'
 import { convergeStep } from '../../../src/runs/steps/converge.ts'
-import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
 import { convergeOn } from '../../support/converge.ts'
 import { PLAN_ID } from '../../support/edge/edge.ts'
 import { FakeEdge } from '../../support/edge/fake-edge.ts'
 import { debianSite, startOwnNginx } from '../../support/edge/own-nginx.ts'
+import { storeOfTest } from '../../support/fresh.ts'
 import { appliedPlan, newRun } from '../../support/saga.ts'
-import { tempFolder } from '../../support/temp-folder.ts'
 
 const AT = 1_000_000
 const OTHER_PLAN = `plan_${'1'.repeat(26)}`
 
-const folders: ReturnType<typeof tempFolder>[] = []
 let store: Store
 let primary: FakeEdge
 let secondary: FakeEdge
 let standings: EdgeStandings
 
 beforeEach(async () => {
-  const folder = tempFolder()
-  folders.push(folder)
-  store = await openStore({ kind: 'sqlite', file: join(folder.path, 'drawbridge.db') })
+  store = (await storeOfTest()).store
   primary = new FakeEdge('23')
   secondary = new FakeEdge('73')
   standings = new EdgeStandings(() => AT)
-})
-afterEach(async () => {
-  await store.close()
-  for (const folder of folders.splice(0)) folder[Symbol.dispose]()
 })
 
 const newConverge = (limits: Pick<ConvergeParts, 'mostHosts'> = {}): Converge =>

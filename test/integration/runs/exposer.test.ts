@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { AuditTrail } from '../../../src/audit/trail.ts'
 import { Admission } from '../../../src/authorize/admission.ts'
 import type { FlowRules } from '../../../src/authorize/flows.ts'
@@ -9,29 +9,19 @@ import type { Plan } from '../../../src/model/exposure.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
 import { Runs } from '../../../src/runs/engine/runs.ts'
 import { createLog } from '../../../src/runtime/log.ts'
-import { openStore } from '../../../src/store/open.ts'
-import type { Store } from '../../../src/store/ports/store.ts'
 import { Exposer } from '../../../src/usecases/exposer.ts'
 import { Plans } from '../../../src/usecases/plans.ts'
+import { storeOfFile } from '../../support/fresh.ts'
 import { appliedPlan } from '../../support/saga.ts'
-import { tempFolder } from '../../support/temp-folder.ts'
 
 /** What callers do with plans, on a real store, with runs that have no steps. */
 const CALLER = { address: '192.168.45.10', network: 'internal', unconfiguredProxy: false } as const
 const NONE = { capability: undefined, adminToken: undefined }
 const CAPABILITY_FLOW: FlowRules = { flow: 'capability', adminToken: 'off' }
 const ZONE = 'lab.test'
-const folder = tempFolder()
-let store: Store
 let now = 1_000_000
 
-beforeAll(async () => {
-  store = await openStore({ kind: 'sqlite', file: join(folder.path, 'drawbridge.db') })
-})
-afterAll(async () => {
-  await store.close()
-  folder[Symbol.dispose]()
-})
+const { store, folder } = await storeOfFile()
 
 function exposerWith(rules = CAPABILITY_FLOW, adminToken?: string): Exposer {
   const common = {
@@ -84,7 +74,7 @@ test('a capability is good for five minutes, and the store has its hash and noth
   const { planId } = await applied()
   const { capability, expiresAt } = await exposerWith().grant(planId, 'remove', CALLER, NONE)
   expect(expiresAt - now).toBe(5 * 60_000)
-  const stored = readdirSync(folder.path).map((file) => readFileSync(join(folder.path, file), 'latin1'))
+  const stored = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'latin1'))
   expect(stored.join('')).not.toContain(capability)
   expect(stored.join('')).toContain(createHash('sha256').update(capability).digest('hex'))
 })

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { AuditTrail } from '../../../src/audit/trail.ts'
 import type { Plan } from '../../../src/model/exposure.ts'
 import type { ChosenCertificate, Receipt } from '../../../src/model/receipt.ts'
@@ -12,24 +11,14 @@ import { recover } from '../../../src/runs/engine/recover.ts'
 import { Runs } from '../../../src/runs/engine/runs.ts'
 import type { Step } from '../../../src/runs/engine/step.ts'
 import { createLog } from '../../../src/runtime/log.ts'
-import { openStore } from '../../../src/store/open.ts'
 import type { Lease } from '../../../src/store/ports/leases.ts'
-import type { Store } from '../../../src/store/ports/store.ts'
+import { storeOfFile } from '../../support/fresh.ts'
 import { appliedPlan } from '../../support/saga.ts'
-import { tempFolder } from '../../support/temp-folder.ts'
 import { until } from '../../support/until.ts'
 
 const LEASE_MS = 400
-const folder = tempFolder()
-let store: Store
 
-beforeAll(async () => {
-  store = await openStore({ kind: 'sqlite', file: join(folder.path, 'drawbridge.db') })
-})
-afterAll(async () => {
-  await store.close()
-  folder[Symbol.dispose]()
-})
+const { store } = await storeOfFile()
 
 const certificate = (hash: string): ChosenCertificate => ({
   fingerprint: hash,

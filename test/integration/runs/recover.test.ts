@@ -1,5 +1,4 @@
-import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { AuditTrail } from '../../../src/audit/trail.ts'
 import { EdgeFault } from '../../../src/edge/contract.ts'
 import { hostLease, LEFT_OPEN, NOBODY, type Run, runHolder } from '../../../src/model/run.ts'
@@ -11,32 +10,23 @@ import { resolve } from '../../../src/runs/engine/resolve.ts'
 import { Runs, type RunsParts } from '../../../src/runs/engine/runs.ts'
 import { StepFault } from '../../../src/runs/engine/step.ts'
 import { createLog } from '../../../src/runtime/log.ts'
-import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
+import { storeOfFile } from '../../support/fresh.ts'
 import { appliedPlan, FakeWorld, newRun } from '../../support/saga.ts'
-import { tempFolder } from '../../support/temp-folder.ts'
 
 const LEASE_MS = 30_000
 const STEPS = ['backup', 'dns', 'proxy']
 
-const folder = tempFolder()
-let store: Store
 let now = 1_000_000
 const clock = { ...systemClock, now: () => now }
 let lines: string[] = []
 /** The fences that were raised. */
 let told: string[] = []
 
-beforeAll(async () => {
-  store = await openStore({ kind: 'sqlite', file: join(folder.path, 'drawbridge.db') })
-})
+const { store } = await storeOfFile()
 afterEach(() => {
   lines = []
   told = []
-})
-afterAll(async () => {
-  await store.close()
-  folder[Symbol.dispose]()
 })
 
 const FENCED = new EdgeFault('fenced', 'This host belongs to another store.')

@@ -1,5 +1,4 @@
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { EdgeFault } from '../../../src/edge/contract.ts'
 import type { JournalEntry } from '../../../src/model/run.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
@@ -17,13 +16,12 @@ import {
   Undecided,
 } from '../../../src/runs/engine/saga.ts'
 import { type Step, StepFault } from '../../../src/runs/engine/step.ts'
-import { openStore } from '../../../src/store/open.ts'
 import { StaleFence } from '../../../src/store/ports/runs.ts'
 import { type Store, StoreUnavailable } from '../../../src/store/ports/store.ts'
 import { fc } from '../../support/fast-check.ts'
+import { storeOfFile } from '../../support/fresh.ts'
 import { replaced } from '../../support/replaced.ts'
 import { FakeWorld, newRun, PowerLoss } from '../../support/saga.ts'
-import { tempFolder } from '../../support/temp-folder.ts'
 import { VirtualClock } from '../../support/virtual-clock.ts'
 
 const STEPS = {
@@ -32,17 +30,7 @@ const STEPS = {
 } as const
 type Action = keyof typeof STEPS
 
-let store: Store
-
-const folder = tempFolder()
-
-beforeAll(async () => {
-  store = await openStore({ kind: 'sqlite', file: join(folder.path, 'drawbridge.db') })
-})
-afterAll(async () => {
-  await store.close()
-  folder[Symbol.dispose]()
-})
+const { store } = await storeOfFile()
 
 interface Process {
   readonly action: Action

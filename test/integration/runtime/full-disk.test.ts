@@ -7,22 +7,20 @@ import { fullDisks } from '../../../src/runtime/disk.ts'
 import { writeStateFile } from '../../../src/runtime/state-file.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { sampleEntry } from '../../contract/samples.ts'
+import { freshFolder } from '../../support/fresh.ts'
 import { onSmallDisk, type SmallDisk } from '../../support/lab/small-disk.ts'
-import { tempFolder } from '../../support/temp-folder.ts'
 
 /** The state folder is on a small tmpfs. Needs root. */
-let folder: ReturnType<typeof tempFolder>
+const at = freshFolder()
 let stateDir: string
 let disk: SmallDisk
 beforeEach(() => {
-  folder = tempFolder()
-  stateDir = join(folder.path, 'state')
+  stateDir = at('state')
   mkdirSync(stateDir, { mode: 0o700 })
   disk = onSmallDisk(stateDir, 4 * 1024)
 })
 afterEach(() => {
   disk.unmount()
-  folder[Symbol.dispose]()
 })
 
 test('a store on a full disk names its folder to the caller, and goes on when there is space', async () => {

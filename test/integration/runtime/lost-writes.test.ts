@@ -14,10 +14,10 @@ import { endOnLostWrites } from '../../../src/runtime/ending.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { sampleEntry } from '../../contract/samples.ts'
-import { tempFolder } from '../../support/temp-folder.ts'
+import { freshFolder } from '../../support/fresh.ts'
 
 const { fsync, fdatasync, fsyncSync } = fs
-let folder: ReturnType<typeof tempFolder>
+const at = freshFolder()
 let lines: string[]
 let kills: number
 
@@ -37,7 +37,6 @@ function failWith(code: string): void {
 }
 
 beforeEach(() => {
-  folder = tempFolder()
   lines = []
   kills = 0
   endOnLostWrites(createLog('info', [], { write: (line) => void lines.push(line) }), {
@@ -49,16 +48,13 @@ beforeEach(() => {
 afterEach(() => {
   setDisk({ fsync, fdatasync, fsyncSync })
   whenWritesAreLost(() => undefined)
-  folder[Symbol.dispose]()
 })
-
-const at = (name: string) => join(folder.path, name)
 
 const WRITES: Readonly<Record<string, () => unknown>> = {
   'a new file': () => createFile(at('new'), 'x', 0o600),
   'a new file, in the background': () => createFileInBackground(at('new'), 'x', 0o600),
   'a replaced file': () => replaceFile(at('replaced'), 'x', 0o600),
-  'the names in a folder': () => syncFolder(folder.path),
+  'the names in a folder': () => syncFolder(at()),
   'a file, at once': () => syncFileNow(1, at('new')),
 }
 
@@ -67,7 +63,7 @@ test.each(Object.keys(WRITES))('the process ends once the disk has refused %s', 
   await expect((async () => WRITES[write]?.())()).rejects.toMatchObject({ code: 'EIO' })
   expect(kills).toBe(1)
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-    { event: 'writes_lost', level: 'fatal', reason: 'EIO', path: expect.stringContaining(folder.path) },
+    { event: 'writes_lost', level: 'fatal', reason: 'EIO', path: expect.stringContaining(at()) },
   ])
 })
 
@@ -84,7 +80,7 @@ test('the process ends before a commit that the disk has refused is answered, an
 
 test('a file system that cannot sync has lost nothing', async () => {
   failWith('EINVAL')
-  await expect(syncFolder(folder.path)).rejects.toMatchObject({ code: 'EINVAL' })
+  await expect(syncFolder(at())).rejects.toMatchObject({ code: 'EINVAL' })
   expect(kills).toBe(0)
 })
 

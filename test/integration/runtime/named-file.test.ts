@@ -8,25 +8,21 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { openBackup } from '../../../src/operate/keep/backup-file.ts'
 import { NamedFile } from '../../../src/runtime/named-file.ts'
-import { tempFolder } from '../../support/temp-folder.ts'
+import { freshFolder } from '../../support/fresh.ts'
 
 /** No user of the machine has this number. */
 const OWNER = 54_321
 
-let folder: ReturnType<typeof tempFolder>
-const at = (...names: string[]) => join(folder.path, ...names)
+const at = freshFolder()
 
 beforeEach(() => {
-  folder = tempFolder()
   mkdirSync(at('theirs'))
   chownSync(at('theirs'), OWNER, OWNER)
   writeFileSync(at('secret'), 'kept', { mode: 0o600 })
 })
-afterEach(() => folder[Symbol.dispose]())
 
 describe.runIf(process.getuid?.() === 0)('a file that root names (THREATS row 35)', () => {
   test('is made by root where nobody else could exchange it', async () => {
@@ -37,7 +33,7 @@ describe.runIf(process.getuid?.() === 0)('a file that root names (THREATS row 35
   })
 
   test('is left to the user whose folder it is in', async () => {
-    symlinkSync(folder.path, at('theirs', 'link'))
+    symlinkSync(at(), at('theirs', 'link'))
     for (const path of [at('theirs', 'new'), at('theirs', 'link', 'new'), at('theirs', 'link', 'secret')]) {
       const file = new NamedFile(path)
       await file.createAsRoot()

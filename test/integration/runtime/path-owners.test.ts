@@ -1,22 +1,18 @@
 import { chmodSync, chownSync, lchownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { becomeOwner } from '../../../src/runtime/owner.ts'
 import { firstOfOthers, isRootsAlone, partsOf } from '../../../src/runtime/path-owners.ts'
-import { tempFolder } from '../../support/temp-folder.ts'
+import { freshFolder } from '../../support/fresh.ts'
 
 /** No users of the machine have these numbers. */
 const [OWNER, MALLORY] = [54_321, 54_322]
 
-let folder: ReturnType<typeof tempFolder>
-const at = (...names: string[]) => join(folder.path, ...names)
+const at = freshFolder()
 
 beforeEach(() => {
-  folder = tempFolder()
   mkdirSync(at('parent', 'state'), { recursive: true })
   writeFileSync(at('parent', 'file'), '')
 })
-afterEach(() => folder[Symbol.dispose]())
 
 const firstOn = (path: string) => firstOfOthers(partsOf(path), OWNER)?.path
 

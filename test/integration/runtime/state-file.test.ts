@@ -11,19 +11,15 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { prepareStateFile, readStateFile, writeStateFile } from '../../../src/runtime/state-file.ts'
-import { tempFolder } from '../../support/temp-folder.ts'
+import { freshFolder } from '../../support/fresh.ts'
 
-let folder: ReturnType<typeof tempFolder>
-const at = (name: string) => join(folder.path, name)
+const at = freshFolder()
 
 beforeEach(() => {
-  folder = tempFolder()
   writeFileSync(at('elsewhere'), 'kept', { mode: 0o644 })
 })
-afterEach(() => folder[Symbol.dispose]())
 
 /** What the user of a state folder can put in the place of a file. */
 const TRAPS: Readonly<Record<string, (path: string) => void>> = {
@@ -56,7 +52,7 @@ test('a file is replaced as a whole: who has opened the former one still reads a
   writeStateFile(path, 'new')
   expect(readFileSync(file, 'utf8')).toBe('former')
   closeSync(file)
-  expect([readStateFile(path), statSync(path).mode & 0o777, readdirSync(folder.path).toSorted()]).toEqual([
+  expect([readStateFile(path), statSync(path).mode & 0o777, readdirSync(at()).toSorted()]).toEqual([
     'new',
     0o600,
     ['elsewhere', 'instance.json'],

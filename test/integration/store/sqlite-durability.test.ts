@@ -1,11 +1,10 @@
-import fs, { mkdtempSync, rmSync, statSync } from 'node:fs'
+import fs, { statSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { openStore } from '../../../src/store/open.ts'
 import { StoreUnavailable } from '../../../src/store/ports/store.ts'
 import { sampleEntry } from '../../contract/samples.ts'
+import { freshFolder } from '../../support/fresh.ts'
 
 /** Ends the calls of fdatasync. Undefined: they end by themselves. */
 const disk: { gate: Promise<Error | null> | undefined } = { gate: undefined }
@@ -29,14 +28,12 @@ const eventLoopTurns = async () => {
   for (let turn = 0; turn < 100; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }
 
-let folder: string
+const at = freshFolder()
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'drawbridge-durability-'))
   disk.gate = undefined
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-const open = () => openStore({ kind: 'sqlite', file: join(folder, 'drawbridge.db') })
+const open = () => openStore({ kind: 'sqlite', file: at('drawbridge.db') })
 
 it('a commit resolves after the disk has it, and the event loop goes on meanwhile', async () => {
   const store = await open()
@@ -82,7 +79,7 @@ it('a disk that fails makes the store unavailable, and the write is not confirme
 
 it('the log goes into the database file while the store is open', async () => {
   const store = await open()
-  const size = () => statSync(join(folder, 'drawbridge.db')).size
+  const size = () => statSync(at('drawbridge.db')).size
   const before = size()
   for (let round = 0; round < 30; round += 1)
     await store.transaction(async (session) => {
