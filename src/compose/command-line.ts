@@ -38,7 +38,7 @@ import { addBackup, addRebuild, addRestore } from '../operate/keep/commands.ts'
 import { addBackups, addEdge, addResolve, addWithdraw } from '../operate/recover-commands.ts'
 import { addKeys, addStore } from '../operate/store-commands.ts'
 import { VERSION } from '../runtime/version.ts'
-import { edgeMachine, keepMachine, machine, siteHere } from './machine/machine.ts'
+import { edgeMachine, keepMachine, linesHere, machine, siteHere } from './machine/machine.ts'
 
 /**
  * Runs `drawbridge`. Commands that act on this machine take --config, and commands that call the API take --url. Each
@@ -77,8 +77,8 @@ const EXPOSE: Readonly<Record<string, Add>> = {
   ...{ maintenance: addMaintenance, mute: addMute, unmute: addUnmute },
 }
 const INSPECT: Readonly<Record<string, Add>> = {
-  ...{ status: addStatus, health: addHealth, wait: addWait, diagnose: addDiagnose, diff: addDiff, policy: addPolicy },
-  ...{ plans: addPlans, events: addEvents },
+  ...{ status: addStatus, health: addHealth, wait: addWait, diagnose: addDiagnose, policy: addPolicy },
+  ...{ diff: (program: Command) => addDiff(program, linesHere), plans: addPlans, events: addEvents },
 }
 
 /** All commands and their options. With the name of a command that stands for itself, only that one: to build all takes longer than most. */

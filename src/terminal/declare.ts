@@ -12,7 +12,9 @@ export interface Configured {
 const INSTALLED = '/etc/drawbridge/drawbridge.yaml'
 
 /** DRAWBRIDGE_CONFIG names it at another place. */
-export const onThisMachine = (command: Command, file: string = process.env.DRAWBRIDGE_CONFIG || INSTALLED): Command =>
+export const serviceFile = (): string => process.env.DRAWBRIDGE_CONFIG || INSTALLED
+
+export const onThisMachine = (command: Command, file: string = serviceFile()): Command =>
   command.option('--config <file>', 'the configuration file, as in drawbridge.example.yaml', file)
 
 export const withJson = (command: Command): Command => command.option('--json', 'print one JSON document')

@@ -9,6 +9,7 @@ import { type ApiOptions, apiClient, formatOf, type OutputOptions, withApiOption
 import { parseDuration } from '../duration.ts'
 import { EXIT } from '../exit-codes.ts'
 import { namedHost } from '../exposure-options.ts'
+import type { LinesHere } from '../views/drift.ts'
 import { diffFile, type FileOptions, withFile } from './exposures.ts'
 
 interface StatusOptions extends OutputOptions {
@@ -187,26 +188,31 @@ export function addDiagnose(program: Command): void {
 
 interface DiffOptions extends FileOptions {
   readonly all?: boolean
+  readonly config?: string
 }
 
-export function addDiff(program: Command): void {
+export function addDiff(program: Command, linesHere: LinesHere): void {
   const command = withFile(withApiOptions(program.command('diff [host]')))
     .description('compare exposures with files, DNS and certificate; exit code 1 if something differs')
     .option('--all', 'compare every exposure')
-    .action(async (host: string | undefined, { all, json, ...options }: DiffOptions) => {
+    .option('--config <file>', 'on the machine of an edge: the configuration with which its lines are read')
+    .action(async (host: string | undefined, { all, json, config, ...options }: DiffOptions) => {
       const { file, prune } = options
       if (file !== undefined && host === undefined && !all) return diffFile(file, { ...options, json })
       if (file !== undefined || prune) throw new UsageError('Pass -f without a host and without --all.')
-      const { driftLines, nextLines, readDrifts, readStray, strayLines } = await import('../views/drift.ts')
+      const { driftLines, nextLines, readDrifts, readStray, strayLines, withLines } = await import('../views/drift.ts')
       const api = await apiClient(options)
-      const drifts = await readDrifts(api, host && (await namedHost(api, host)), all === true)
+      const compared = await readDrifts(api, host && (await namedHost(api, host)), all === true)
+      const { drifts, notes } = all
+        ? { drifts: compared, notes: [] }
+        : await withLines(compared, api, linesHere, config)
       const edges = all ? await readStray(api) : []
       const isSame =
         edges.length === 0 && drifts.every(({ differences, isBlocked }) => differences.length === 0 && !isBlocked)
       const exitCode = isSame ? EXIT.ok : EXIT.notWell
       const lines = (screen: Screen) => [
         ...driftLines(drifts, screen, api.clock.now()),
-        ...(all ? [] : nextLines(drifts, screen)),
+        ...(all ? [] : nextLines(drifts, screen, notes)),
         ...strayLines(edges),
       ]
       print({ body: { drifts, ...(all && { edges }) }, lines, exitCode }, json)

@@ -6,8 +6,9 @@ import type { Screen } from '../../terminal/screen.ts'
 import { hanging, pairs, until } from '../../terminal/text.ts'
 import { planIdOf } from '../plan-of.ts'
 
-interface Compared extends Drift {
+interface Compared extends Omit<Drift, 'differences'> {
   readonly host: string
+  readonly differences: readonly Difference[]
   /** Its last run could not be undone, so it cannot be compared. */
   readonly isBlocked?: true
 }
@@ -88,13 +89,14 @@ export const driftLines = (drifts: readonly Compared[], screen: Screen, now: num
       : [`${host}:`, ...differences.flatMap((difference) => differenceLines(difference, screen, now))],
   )
 
-/** What leads on from a comparison that found something. */
-export const nextLines = (drifts: readonly Compared[], screen: Screen): string[] =>
+/** What leads on from a comparison that found something. `notes`: where the lines are shown that are not shown here. */
+export const nextLines = (drifts: readonly Compared[], screen: Screen, notes: readonly string[]): string[] =>
   drifts.flatMap(({ host, differences }) => {
     if (differences.length === 0) return []
     const option = differences.some(({ overwrite }) => overwrite) ? ' --overwrite' : ''
     return pairs(
       [
+        ...notes.map((note): [string, string] => ['To see the lines:', note]),
         ['To write it again:', `drawbridge repair ${host}${option}`],
         ['To keep it as it is:', `drawbridge accept ${host}`],
       ],
@@ -102,10 +104,59 @@ export const nextLines = (drifts: readonly Compared[], screen: Screen): string[]
     )
   })
 
-type Difference = Drift['differences'][number]
+type Difference = Drift['differences'][number] & { readonly lines?: Pick<FieldLines, 'expected' | 'found'> }
+
+interface FieldLines {
+  readonly field: string
+  readonly expected: readonly string[]
+  readonly found: readonly string[]
+}
+
+/**
+ * What differs of a host on the edges of this machine, line by line. No `fields`: this user may not read them. `faults`: why a
+ * configuration of this machine could not be read.
+ */
+export type LinesHere = (
+  host: string,
+  file: string | undefined,
+) => Promise<{
+  readonly edges: readonly { readonly server: string; readonly fields: readonly FieldLines[] | undefined }[]
+  readonly faults: readonly string[]
+}>
+
+/** Adds the lines to what edges of this machine found. The service never tells them. */
+export async function withLines(
+  drifts: readonly Compared[],
+  api: DrawbridgeClient,
+  linesHere: LinesHere,
+  file: string | undefined,
+): Promise<{ readonly drifts: readonly Compared[]; readonly notes: readonly string[] }> {
+  const [drift] = drifts
+  if (!drift?.differences.some(isOnEdge)) return { drifts, notes: [] }
+  const { primary } = (await api.policy()).servers
+  const { edges, faults } = await linesHere(drift.host, file)
+  const edgeOf = ({ server = primary }: Difference) => edges.find((edge) => edge.server === server)
+  const differences = drift.differences.map((difference) => {
+    const lines = isOnEdge(difference) && edgeOf(difference)?.fields?.filter(({ field }) => field === difference.field)
+    if (!lines || lines.length === 0) return difference
+    const [expected, found] = [lines.flatMap((one) => one.expected), lines.flatMap((one) => one.found)]
+    return { ...difference, lines: { expected, found } }
+  })
+  const elsewhere = differences.filter((difference) => isOnEdge(difference) && !edgeOf(difference)?.fields)
+  const servers = new Set(elsewhere.map(({ server = primary }) => server))
+  const notes = [...servers].map(
+    (server) =>
+      `drawbridge diff ${drift.host}, on the machine of edge ${server}, as root or the owner of its folder` +
+      (faults.length > 0 ? ` (${faults.join(' ')})` : ''),
+  )
+  return { drifts: [{ ...drift, differences }], notes }
+}
+
+/** Only what an edge found has a file. */
+const isOnEdge = ({ file }: Difference): boolean => file !== undefined
 
 function differenceLines(difference: Difference, screen: Screen, now: number): string[] {
-  const { file, line, server, overwrite, since, alsoTouches = [], alsoTouchesMore = 0 } = difference
+  const { file, line, server, overwrite, since, lines, alsoTouches = [], alsoTouchesMore = 0 } = difference
   const place = file === undefined ? [] : [`${file}${line === undefined ? '' : `:${line}`}`]
   const others = alsoTouchesMore > 0 ? [...alsoTouches, `${alsoTouchesMore} more`] : alsoTouches
   const notes = [
@@ -121,6 +172,9 @@ function differenceLines(difference: Difference, screen: Screen, now: number): s
       screen.columns,
     ),
     ...notes.flatMap((note) => hanging('    ', 4, note, screen.columns)),
+    // Whole, so that they can be compared with the file.
+    ...(lines?.expected ?? []).map((text) => `    - ${text}`),
+    ...(lines?.found ?? []).map((text) => `    + ${text}`),
   ]
 }
 

@@ -1,4 +1,5 @@
 import type { SiteHere } from '../../cli/commands/adopt.ts'
+import type { LinesHere } from '../../cli/views/drift.ts'
 import type { Config } from '../../config/config.ts'
 import { secretsOf } from '../../config/secrets.ts'
 import type { EdgeMachine } from '../../operate/edge/commands.ts'
@@ -205,6 +206,9 @@ async function openTrust(config: Config) {
   const shelf = await openShelf(config)
   return { trust: new EdgeTrust({ shelf, instance: 'console', now: systemClock.now }), close: shelf.close }
 }
+
+/** What differs of a host on the edges of this machine, line by line. */
+export const linesHere: LinesHere = async (host, file) => (await import('./show.ts')).linesHere(host, file)
 
 /** What the nginx of this machine says about the site of a host. */
 export const siteHere: SiteHere = async (file, host) => {

@@ -1,6 +1,9 @@
+import type { LinesHere } from '../../cli/views/drift.ts'
 import type { Config } from '../../config/config.ts'
 import { escapeText } from '../../model/escape-text.ts'
+import { driftLines } from '../../nginx/drift-lines.ts'
 import { type EntryText, entryText } from '../../nginx/entry-text.ts'
+import { edgesHere } from '../../operate/edge/edges-here.ts'
 import { systemClock } from '../../primitives/clock.ts'
 import { createLog } from '../../runtime/log.ts'
 import { agentClient } from '../edges.ts'
@@ -20,4 +23,14 @@ export async function entryOn(config: Config, server: string, host: string): Pro
   } finally {
     client.reconnect()
   }
+}
+
+/** What differs of a host, line by line, on the edges of this machine. */
+export async function linesHere(host: string, file: string | undefined): ReturnType<LinesHere> {
+  const { edges, faults } = await edgesHere(file)
+  const shown = edges.map(async ({ server, nginx, ports }) => ({
+    server,
+    fields: await driftLines({ ...nginx, server, ports, clock: systemClock }, host),
+  }))
+  return { edges: await Promise.all(shown), faults }
 }

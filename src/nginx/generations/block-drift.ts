@@ -9,14 +9,10 @@ type BlockDrift = Pick<Drift, 'field' | 'expected' | 'found' | 'added' | 'absent
  * single words of directives whose values are no secrets.
  */
 export function blockDrift(rendered: string, found: string): readonly BlockDrift[] {
-  const [before, after] = [linesOf(rendered), linesOf(found)]
-  const [absent, added] = [without(before, after), without(after, before)]
-  const lines = [...absent.map((line) => ({ ...line, isAbsent: true })), ...added]
-  const byField = Map.groupBy(lines, ({ text }) => directiveOf(text)?.field ?? 'block')
+  const fields = blockLines(rendered, found)
   // The same lines in another order, or with other spaces.
-  if (byField.size === 0) return [{ field: 'block', at: 0 }]
-  return [...byField].map(([field, ofField]) => {
-    const [missing, further] = [ofField.filter(isAbsent), ofField.filter((line) => !isAbsent(line))]
+  if (fields.length === 0) return [{ field: 'block', at: 0 }]
+  return fields.map(({ field, missing, further }) => {
     const at = further[0]?.at ?? 0
     if (field === 'block') return { field, at, added: further.length, absent: missing.length }
     const [expected, value] = [toldValueOf(missing), toldValueOf(further)]
@@ -27,10 +23,21 @@ export function blockDrift(rendered: string, found: string): readonly BlockDrift
 interface Line {
   readonly text: string
   readonly at: number
-  readonly isAbsent?: boolean
 }
 
-const isAbsent = ({ isAbsent: is = false }: Line): boolean => is
+/** The lines that only one of the two texts has, by the names of options. For a local command only: these are lines of a file. */
+export function blockLines(rendered: string, found: string) {
+  const [before, after] = [linesOf(rendered), linesOf(found)]
+  const [absent, added] = [byField(without(before, after)), byField(without(after, before))]
+  return [...new Set([...absent.keys(), ...added.keys()])].map((field) => ({
+    field,
+    missing: absent.get(field) ?? [],
+    further: added.get(field) ?? [],
+  }))
+}
+
+const byField = (lines: readonly Line[]): ReadonlyMap<string, readonly Line[]> =>
+  Map.groupBy(lines, ({ text }) => directiveOf(text)?.field ?? 'block')
 
 const linesOf = (text: string): Line[] =>
   text.split('\n').flatMap((raw, at) => (raw.trim() === '' ? [] : [{ text: raw.trim().replaceAll(/\s+/g, ' '), at }]))

@@ -6,7 +6,7 @@ import { Slices } from '../../primitives/slices.ts'
 import { type Parts, renderParts } from '../config/render-entry.ts'
 import { type HostKind, TEXT_KINDS } from '../config/shards.ts'
 import type { Listening } from '../config/sockets.ts'
-import { blockDrift } from './block-drift.ts'
+import { blockDrift, blockLines } from './block-drift.ts'
 import type { PresentGeneration } from './present.ts'
 import type { Standing } from './standing.ts'
 
@@ -101,7 +101,7 @@ function driftOf(standing: Standing, present: PresentGeneration, listening: List
   if (!isEdited) return [...withoutPair(standing, present), ...foreignOwner(host, present)]
   if (!entry) return [{ field: 'record', ...present.whereIs(host, ['entries']) }]
   const rendered = renderedAs(standing, listening)
-  const kinds = TEXT_KINDS.filter((kind) => parts.get(kind) !== rendered?.get(kind))
+  const kinds = differingKinds(parts, rendered)
   // Another version rendered the text, and it was edited since.
   const differing = kinds.length > 0 ? kinds : [parts.has('blocks') ? ('blocks' as const) : ('backends' as const)]
   return differing.flatMap((kind): readonly Drift[] | Drift => {
@@ -133,6 +133,36 @@ function withoutPair({ host, entry }: Standing, present: PresentGeneration): rea
   if (!entry?.certificate || present.hasPem(entry.certificate)) return []
   return [{ field: 'certificate', found: 'missing', ...present.whereIs(host, ['tls/hosts']) }]
 }
+
+/**
+ * The edits of a host, line by line, by the fields of its drift. Must never leave this machine: these are lines of files. Empty where
+ * the edge does not know what it should be.
+ */
+export function linesOf(standing: Standing, listening: Listening): readonly FieldLines[] {
+  const { parts } = standing
+  const rendered = renderedAs(standing, listening)
+  if (!rendered) return []
+  return differingKinds(parts, rendered).flatMap((kind): FieldLines | FieldLines[] => {
+    const [wanted = '', text = ''] = [rendered.get(kind), parts.get(kind)]
+    if (kind !== 'blocks') return { field: FIELDS[kind], expected: splitLines(wanted), found: splitLines(text) }
+    return blockLines(wanted, text).map(({ field, missing, further }) => ({
+      field,
+      expected: missing.map((line) => line.text),
+      found: further.map((line) => line.text),
+    }))
+  })
+}
+
+export interface FieldLines {
+  readonly field: string
+  readonly expected: readonly string[]
+  readonly found: readonly string[]
+}
+
+const splitLines = (text: string): string[] => text.split('\n').flatMap((line) => line.trim() || [])
+
+const differingKinds = (parts: Parts, rendered: Parts | undefined): HostKind[] =>
+  TEXT_KINDS.filter((kind) => parts.get(kind) !== rendered?.get(kind))
 
 function renderedAs({ entry, challenge }: Standing, listening: Listening): Parts | undefined {
   try {
