@@ -16,6 +16,7 @@ export const RIGHT_GUARDS: Cuts = {
     "isInside || to === 'own' ? request : publicRequest(request)",
     'request',
   ],
+  'the lines of a file are shown to root and the owner of the edge only': ' || (user !== 0 && user !== owner)',
   'a capability is used once': "      .where('used_at', 'is', null)\n",
   'a capability ends': ["'expires_at', '>'", "'issued_at', '<='"],
   'a capability is good for five minutes': ['CAPABILITY_TTL_SECONDS = 300', 'CAPABILITY_TTL_SECONDS = 3_600'],
