@@ -4,7 +4,7 @@ import { configOnly } from '../open-config.ts'
 import { AGENT_FILE, agentConfigIn } from './agent-config.ts'
 
 /** An edge whose nginx is on this machine. */
-export interface EdgeHere {
+interface EdgeHere {
   readonly server: string
   readonly nginx: Awaited<ReturnType<typeof agentConfigIn>>['nginx']
   readonly ports: { readonly http: number; readonly https: number }
