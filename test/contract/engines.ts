@@ -2,7 +2,7 @@ import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
-import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, it } from 'vitest'
 import { systemClock } from '../../src/primitives/clock.ts'
 import type { Engine } from '../../src/store/dialects/engine.ts'
 import { postgresEngine } from '../../src/store/dialects/postgres.ts'
@@ -30,6 +30,8 @@ interface TestDatabase {
 export interface Bench {
   setting(): StoreSetting
   open(): Promise<Store>
+  /** A test on as many instances as its work has parameters. */
+  it(name: string, work: (...stores: Store[]) => Promise<void>): void
   engine(): Engine
   sql(statement: string): Promise<Rows>
 }
@@ -124,6 +126,11 @@ function benchOn(createDatabase: () => Promise<TestDatabase>): Bench {
   let present: TestDatabase | undefined
   const opened: Store[] = []
   const database = () => present ?? fail()
+  const open = async () => {
+    const store = await openStore(database().setting)
+    opened.push(store)
+    return store
+  }
   beforeEach(async () => {
     present = await createDatabase()
   })
@@ -136,11 +143,8 @@ function benchOn(createDatabase: () => Promise<TestDatabase>): Bench {
     setting: () => database().setting,
     sql: (statement) => database().sql(statement),
     engine: () => engineOf(database().setting),
-    async open() {
-      const store = await openStore(database().setting)
-      opened.push(store)
-      return store
-    },
+    open,
+    it: (name, work) => it(name, async () => work(...(await Promise.all(Array.from({ length: work.length }, open))))),
   }
 }
 

@@ -5,23 +5,21 @@ import type { Store } from '../../../src/store/ports/store.ts'
 import type { Bench } from '../engines.ts'
 import { NOW, sampleEntry } from '../samples.ts'
 
-export function auditSuite(on: Bench): void {
-  const openWithLines = async (count: number): Promise<Store> => {
-    const store = await on.open()
-    for (let i = 0; i < count; i++) await store.appendAudit(sampleEntry({ at: NOW + i }))
-    return store
-  }
-
+export const auditSuite = (on: Bench) =>
   describe('the audit', () => {
-    it('is empty and valid before its first line', async () => {
+    const openWithLines = async (count: number): Promise<Store> => {
       const store = await on.open()
+      for (let i = 0; i < count; i++) await store.appendAudit(sampleEntry({ at: NOW + i }))
+      return store
+    }
+
+    on.it('is empty and valid before its first line', async (store) => {
       expect(await store.auditHead()).toBeUndefined()
       expect(await store.readAudit(0, 10)).toStrictEqual([])
       expect(await verifyAudit(store)).toStrictEqual({ ok: true, lines: 0, first: 0, last: 0, headHash: GENESIS })
     })
 
-    it('chains every line to the one before', async () => {
-      const store = await on.open()
+    on.it('chains every line to the one before', async (store) => {
       const first = await store.appendAudit(sampleEntry())
       const second = await store.appendAudit(sampleEntry({ at: NOW + 1 }))
       expect(first).toStrictEqual({
@@ -44,16 +42,14 @@ export function auditSuite(on: Bench): void {
       expect(await seqs(5, 2)).toStrictEqual([])
     })
 
-    it('keeps the text of a caller exactly', async () => {
-      const store = await on.open()
+    on.it('keeps the text of a caller exactly', async (store) => {
       const strange = sampleEntry({ host: 'a\u0000b\ud800', facts: { __proto__: 'x', 'ü"\n': '\u2028🌉', zero: -0 } })
       const line = await store.appendAudit(strange)
       expect(await store.readAudit(0, 1)).toEqual([{ ...line, facts: { ...line.facts, zero: 0 } }])
       expect(await verifyAudit(store)).toMatchObject({ ok: true, lines: 1 })
     })
 
-    it('is one unbroken chain when two instances append at once', async () => {
-      const [one, two] = [await on.open(), await on.open()]
+    on.it('is one unbroken chain when two instances append at once', async (one, two) => {
       await Promise.all(Array.from({ length: 100 }, (_, i) => (i % 2 ? one : two).appendAudit(sampleEntry({ at: i }))))
       expect(await verifyAudit(one)).toMatchObject({ ok: true, lines: 100, first: 1, last: 100 })
       const times = (await two.readAudit(0, 200)).map((line) => line.at).sort((a, b) => a - b)
@@ -118,7 +114,7 @@ export function auditSuite(on: Bench): void {
       const forged = lineHash(hash, 3, { at: 7, actor: 'x', network: 'self', action: 'plan', outcome: 'ok' })
       const members = `{"actor":"x","network":"self","outcome":"ok"}`
       await on.sql(`insert into audit_lines (seq, at, action, entry, previous, hash)
-        values (3, 7, 'plan', '${members}', '${hash}', '${forged}')`)
+      values (3, 7, 'plan', '${members}', '${hash}', '${forged}')`)
       expect(await verifyAudit(store)).toMatchObject({ ok: false, seq: 3, fault: 'head' })
     })
 
@@ -129,4 +125,3 @@ export function auditSuite(on: Bench): void {
       expect(await verifyAudit(store)).toMatchObject({ ok: false, seq: 1, fault: 'head' })
     })
   })
-}

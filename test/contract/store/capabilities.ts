@@ -4,22 +4,20 @@ import type { Store } from '../../../src/store/ports/store.ts'
 import type { Bench } from '../engines.ts'
 import { NOW, presented, sampleCapability, samplePlan } from '../samples.ts'
 
-export function capabilitySuite(on: Bench): void {
-  const issue = async (store: Store, change = {}) => {
-    await store.insertPlan(samplePlan())
-    await store.insertCapability(sampleCapability(change))
-  }
-
+export const capabilitySuite = (on: Bench) =>
   describe('capabilities', () => {
-    it('are spent once', async () => {
-      const store = await on.open()
+    const issue = async (store: Store, change = {}) => {
+      await store.insertPlan(samplePlan())
+      await store.insertCapability(sampleCapability(change))
+    }
+
+    on.it('are spent once', async (store) => {
       await issue(store)
       expect(await store.spendCapability(presented(), NOW + 1)).toBe('spent')
       expect(await store.spendCapability(presented(), NOW + 2)).toBe('used')
     })
 
-    it('are valid until their expiry, and not a millisecond longer', async () => {
-      const store = await on.open()
+    on.it('are valid until their expiry, and not a millisecond longer', async (store) => {
       await issue(store)
       await store.insertCapability(sampleCapability({ hash: 'e'.repeat(64) }))
       expect(await store.spendCapability(presented(), NOW + 300_000)).toBe('expired')
@@ -39,19 +37,16 @@ export function capabilitySuite(on: Bench): void {
       expect(await store.spendCapability(presented(change), NOW)).toBe('mismatched')
     })
 
-    it('that were never issued are unknown', async () => {
-      const store = await on.open()
+    on.it('that were never issued are unknown', async (store) => {
       await issue(store)
       expect(await store.spendCapability(presented({ hash: 'a'.repeat(64) }), NOW)).toBe('unknown')
     })
 
-    it('are refused for a plan that does not exist', async () => {
-      const store = await on.open()
+    on.it('are refused for a plan that does not exist', async (store) => {
       await expect(store.insertCapability(sampleCapability())).rejects.toThrow()
     })
 
-    it('allow exactly one of 200 concurrent uses, on two instances', async () => {
-      const [one, two] = [await on.open(), await on.open()]
+    on.it('allow exactly one of 200 concurrent uses, on two instances', async (one, two) => {
       await issue(one)
       const outcomes = await Promise.all(
         Array.from({ length: 200 }, (_, i) => (i % 2 ? one : two).spendCapability(presented(), NOW)),
@@ -59,8 +54,7 @@ export function capabilitySuite(on: Bench): void {
       expectOneSpent(outcomes, 200)
     })
 
-    it('allow exactly one of 200 concurrent uses inside transactions, on two instances', async () => {
-      const [one, two] = [await on.open(), await on.open()]
+    on.it('allow exactly one of 200 concurrent uses inside transactions, on two instances', async (one, two) => {
       await issue(one)
       const outcomes = await Promise.all(
         Array.from({ length: 200 }, (_, i) =>
@@ -74,8 +68,7 @@ export function capabilitySuite(on: Bench): void {
       expectOneSpent(outcomes, 200)
     })
 
-    it('stay unspent when the transaction that spent them is rolled back', async () => {
-      const store = await on.open()
+    on.it('stay unspent when the transaction that spent them is rolled back', async (store) => {
       await issue(store)
       const failing = store.transaction(async (session) => {
         expect(await session.spendCapability(presented(), NOW)).toBe('spent')
@@ -86,7 +79,6 @@ export function capabilitySuite(on: Bench): void {
       expect(await store.spendCapability(presented(), NOW)).toBe('spent')
     })
   })
-}
 
 function expectOneSpent(outcomes: readonly SpendOutcome[], of: number): void {
   expect(outcomes.filter((outcome) => outcome === 'spent')).toHaveLength(1)

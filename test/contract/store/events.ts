@@ -1,15 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { Store } from '../../../src/store/ports/store.ts'
 import type { Bench } from '../engines.ts'
 import { NOW, sampleEntry, sampleEvent, samplePlan } from '../samples.ts'
 
-export function eventSuite(on: Bench): void {
-  const seqs = async (store: Store, after = 0) => (await store.readEvents(after, 1_000)).map(({ seq }) => seq)
-
+export const eventSuite = (on: Bench) =>
   describe('events', () => {
-    it('are read in order, each with its own id', async () => {
-      const store = await on.open()
+    const seqs = async (store: Store, after = 0) => (await store.readEvents(after, 1_000)).map(({ seq }) => seq)
+
+    on.it('are read in order, each with its own id', async (store) => {
       expect(await store.eventHead()).toBe(0)
       const first = await store.appendEvent(sampleEvent())
       const { planId: _none, ...withoutPlan } = sampleEvent({ type: 'host.badge', facts: {} })
@@ -20,15 +19,13 @@ export function eventSuite(on: Bench): void {
       expect(await store.eventHead()).toBe(2)
     })
 
-    it('are read in pages', async () => {
-      const store = await on.open()
+    on.it('are read in pages', async (store) => {
       for (let i = 0; i < 5; i++) await store.appendEvent(sampleEvent())
       expect((await store.readEvents(1, 2)).map(({ seq }) => seq)).toStrictEqual([2, 3])
       expect(await seqs(store, 5)).toStrictEqual([])
     })
 
-    it('of one host are read by type, the newest of them oldest first', async () => {
-      const store = await on.open()
+    on.it('of one host are read by type, the newest of them oldest first', async (store) => {
       for (const host of ['a.test', 'b.test', 'a.test', 'a.test'])
         await store.appendEvent(sampleEvent({ host, type: 'host.badge' }))
       await store.appendEvent(sampleEvent({ host: 'a.test', type: 'host.alert' }))
@@ -39,8 +36,7 @@ export function eventSuite(on: Bench): void {
       expect(await read(2)).toStrictEqual([4, 6])
     })
 
-    it('are committed only with their transaction', async () => {
-      const store = await on.open()
+    on.it('are committed only with their transaction', async (store) => {
       const failing = store.transaction(async (session) => {
         await session.appendEvent(sampleEvent())
         throw new Error('it did not happen')
@@ -50,8 +46,7 @@ export function eventSuite(on: Bench): void {
       expect(await store.appendEvent(sampleEvent())).toMatchObject({ seq: 1 })
     })
 
-    it('never become visible before an earlier one, however long its commit takes', async () => {
-      const [one, two, reader] = [await on.open(), await on.open(), await on.open()]
+    on.it('never become visible before an earlier one, however long its commit takes', async (one, two, reader) => {
       let later: Promise<unknown> = Promise.resolve()
       await one.transaction(async (session) => {
         await session.appendEvent(sampleEvent({ host: 'slow.test' }))
@@ -63,8 +58,7 @@ export function eventSuite(on: Bench): void {
       expect((await reader.readEvents(0, 10)).map(({ host }) => host)).toStrictEqual(['slow.test', 'quick.test'])
     })
 
-    it('are never skipped by a reader while two instances append', async () => {
-      const [one, two, reader] = [await on.open(), await on.open(), await on.open()]
+    on.it('are never skipped by a reader while two instances append', async (one, two, reader) => {
       const appended = Promise.all(
         Array.from({ length: 100 }, (_, i) => (i % 2 ? one : two).appendEvent(sampleEvent())),
       )
@@ -78,8 +72,7 @@ export function eventSuite(on: Bench): void {
       expect(seen).toStrictEqual(Array.from({ length: 100 }, (_, i) => i + 1))
     })
 
-    it('and audit lines may be written in either order without a deadlock', async () => {
-      const [one, two] = [await on.open(), await on.open()]
+    on.it('and audit lines may be written in either order without a deadlock', async (one, two) => {
       const eventFirst = () =>
         one.transaction(async (session) => {
           await session.appendEvent(sampleEvent())
@@ -95,8 +88,7 @@ export function eventSuite(on: Bench): void {
       expect(await one.auditHead()).toMatchObject({ seq: 20 })
     })
 
-    it('that are old are pruned, and their numbers are never reused', async () => {
-      const store = await on.open()
+    on.it('that are old are pruned, and their numbers are never reused', async (store) => {
       await store.insertPlan(samplePlan())
       for (const at of [NOW, NOW + 1, NOW + 2]) await store.appendEvent(sampleEvent({ at }))
       const prune = (eventsBefore: number) => store.prune({ plansBefore: 0, auditBefore: 0, eventsBefore, now: NOW })
@@ -107,4 +99,3 @@ export function eventSuite(on: Bench): void {
       expect(await store.appendEvent(sampleEvent())).toMatchObject({ seq: 4 })
     })
   })
-}

@@ -11,7 +11,7 @@ const receiptWith = (...values: string[]): Receipt => ({
   records: values.map((value) => ({ name: 'shop.lab.test', type: 'TXT', ttl: 60, value })),
 })
 
-export function exposureSuite(on: Bench): void {
+export const exposureSuite = (on: Bench) =>
   describe('exposures', () => {
     const host = 'shop.lab.test'
     const mine: Exposure = { host, planId: 'plan_mine', state: 'applying', fence: 3, since: NOW }
@@ -159,4 +159,3 @@ export function exposureSuite(on: Bench): void {
       expect((await store.exposuresDue(NOW - 1))[0]).toStrictEqual(await store.findExposure('earlier'))
     })
   })
-}

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { addCheck, CheckCounts, slotAt } from '../../../src/model/history.ts'
 import type { HostStatus } from '../../../src/model/host-status.ts'
 import type { Bench } from '../engines.ts'
@@ -20,10 +20,9 @@ const checked = (change: Partial<HostStatus> = {}): HostStatus =>
     ...change,
   })
 
-export function hostSuite(on: Bench): void {
+export const hostSuite = (on: Bench) =>
   describe('hosts', () => {
-    it('are read as they were written, and only those of a later write', async () => {
-      const store = await on.open()
+    on.it('are read as they were written, and only those of a later write', async (store) => {
       expect(await store.hostsSummary()).toStrictEqual({ count: 0, version: 0 })
       await store.putHosts([checked(), sampleHost({ host: 'new.lab.test', planId: null, managed: false })], 3)
       await store.putHosts([checked({ host: 'last.lab.test' })], 4)
@@ -36,8 +35,7 @@ export function hostSuite(on: Bench): void {
       expect(await store.hostsSummary()).toStrictEqual({ count: 3, version: 4 })
     })
 
-    it('have a history by hours and days, whose counts add up and are pruned', async () => {
-      const store = await on.open()
+    on.it('have a history by hours and days, whose counts add up and are pruned', async (store) => {
       const counts = new CheckCounts()
       counts.add('a.lab.test', { at: NOW, ok: true, latencyMs: 10 })
       counts.add('a.lab.test', { at: NOW + 1, ok: false, latencyMs: null })
@@ -61,8 +59,7 @@ export function hostSuite(on: Bench): void {
       expect(await store.readHistory('a.lab.test', slotAt('d', NOW))).toHaveLength(1)
     })
 
-    it('are muted until somebody ends it, or until the time is over', async () => {
-      const store = await on.open()
+    on.it('are muted until somebody ends it, or until the time is over', async (store) => {
       const mute = { since: NOW, until: NOW + 60_000, by: '192.168.45.10', note: 'moves' }
       await store.putMute('a.lab.test', { since: NOW, until: null, by: '192.168.45.11' })
       await store.putMute('a.lab.test', mute)
@@ -79,16 +76,14 @@ export function hostSuite(on: Bench): void {
       expect((await store.readMutes()).size).toBe(0)
     })
 
-    it('are replaced by a later write', async () => {
-      const store = await on.open()
+    on.it('are replaced by a later write', async (store) => {
       await store.putHosts([sampleHost()], 1)
       await store.putHosts([checked()], 2)
       expect(await store.readHosts(-1)).toStrictEqual([checked()])
       expect(await store.hostsSummary()).toStrictEqual({ count: 1, version: 2 })
     })
 
-    it('can be written and deleted in thousands at once', async () => {
-      const store = await on.open()
+    on.it('can be written and deleted in thousands at once', async (store) => {
       const many = Array.from({ length: 2_500 }, (_, i) => sampleHost({ host: `h${i}.lab.test` }))
       await store.transaction((session) => session.putHosts(many, 1))
       expect((await store.hostsSummary()).count).toBe(2_500)
@@ -98,4 +93,3 @@ export function hostSuite(on: Bench): void {
       expect((await store.readHosts(0)).map(({ host }) => host)).toStrictEqual(['h0.lab.test'])
     })
   })
-}

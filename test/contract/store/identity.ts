@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Bench } from '../engines.ts'
 
-export function identitySuite(on: Bench): void {
+export const identitySuite = (on: Bench) =>
   describe('the epoch of a store', () => {
     it('is the time at which the store was created', async () => {
       const before = Date.now()
@@ -18,4 +18,3 @@ export function identitySuite(on: Bench): void {
       expect(await (await on.open()).epoch()).toBe(epoch)
     })
   })
-}

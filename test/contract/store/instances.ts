@@ -16,10 +16,9 @@ const sample = (members: Partial<Instance> = {}): Instance => ({
   ...members,
 })
 
-export function instanceSuite(on: Bench): void {
+export const instanceSuite = (on: Bench) =>
   describe('instances', () => {
-    it('are alive until their time is over, and are told with what they have', async () => {
-      const store = await on.open()
+    on.it('are alive until their time is over, and are told with what they have', async (store) => {
       const other = sample({ name: 'instance-b', edges: [], keys: [] })
       expect(await store.announceInstance(sample(), NOW, TTL_MS)).toBe(true)
       expect(await store.announceInstance(other, NOW, 2 * TTL_MS)).toBe(true)
@@ -27,15 +26,13 @@ export function instanceSuite(on: Bench): void {
       expect(await store.liveInstances(NOW + TTL_MS)).toStrictEqual([other])
     })
 
-    it('announce themselves again, and change what they tell', async () => {
-      const store = await on.open()
+    on.it('announce themselves again, and change what they tell', async (store) => {
       await store.announceInstance(sample(), NOW, TTL_MS)
       expect(await store.announceInstance(sample({ keys: ['k1', 'k2'] }), NOW + 1, TTL_MS)).toBe(true)
       expect(await store.liveInstances(NOW + TTL_MS)).toStrictEqual([sample({ keys: ['k1', 'k2'] })])
     })
 
-    it('share no name while both live', async () => {
-      const store = await on.open()
+    on.it('share no name while both live', async (store) => {
       await store.announceInstance(sample(), NOW, TTL_MS)
       expect(await store.announceInstance(sample({ process: 'p2' }), NOW + TTL_MS - 1, TTL_MS)).toBe(false)
       expect(await store.liveInstances(NOW)).toStrictEqual([sample()])
@@ -43,8 +40,7 @@ export function instanceSuite(on: Bench): void {
       expect(await store.announceInstance(sample(), NOW + TTL_MS + 1, TTL_MS)).toBe(false)
     })
 
-    it('follow at once on a process that is known to be dead, and on no other', async () => {
-      const store = await on.open()
+    on.it('follow at once on a process that is known to be dead, and on no other', async (store) => {
       await store.announceInstance(sample(), NOW, TTL_MS)
       expect(await store.announceInstance(sample({ process: 'p2' }), NOW, TTL_MS, 'p0')).toBe(false)
       expect(await store.announceInstance(sample({ process: 'p2' }), NOW, TTL_MS, 'p1')).toBe(true)
@@ -60,8 +56,7 @@ export function instanceSuite(on: Bench): void {
       expect(claims.filter(Boolean)).toHaveLength(1)
     })
 
-    it('are gone when they withdraw, but only their own process', async () => {
-      const store = await on.open()
+    on.it('are gone when they withdraw, but only their own process', async (store) => {
       await store.announceInstance(sample(), NOW, TTL_MS)
       await store.withdrawInstance('instance-a', 'p2')
       expect(await store.liveInstances(NOW)).toHaveLength(1)
@@ -70,4 +65,3 @@ export function instanceSuite(on: Bench): void {
       expect(await store.liveInstances(NOW)).toStrictEqual([])
     })
   })
-}

@@ -3,23 +3,22 @@ import type { Store } from '../../../src/store/ports/store.ts'
 import type { Bench } from '../engines.ts'
 import { NOW, sampleEvent } from '../samples.ts'
 
-export function outboxSuite(on: Bench): void {
-  /** A webhook with queued events of these hosts, in this order. */
-  const outboxOf = async (...hosts: string[]): Promise<Store> => {
-    const store = await on.open()
-    const from = await store.openWebhook('chat')
-    const events = []
-    for (const host of hosts) events.push(await store.appendEvent(sampleEvent({ host })))
-    await store.queueDeliveries('chat', events, { from, through: await store.eventHead() }, NOW)
-    return store
-  }
-  const due = async (store: Store, now = NOW) =>
-    (await store.dueDeliveries('chat', now, 10)).map(({ event }) => `${event.seq} ${event.host}`)
-  const failed = { at: NOW, tries: 1, dueAt: NOW + 1_000, fault: 'HTTP 500', dead: false }
-
+export const outboxSuite = (on: Bench) =>
   describe('an outbox', () => {
-    it('starts with the next event, and continues after the last one', async () => {
+    /** A webhook with queued events of these hosts, in this order. */
+    const outboxOf = async (...hosts: string[]): Promise<Store> => {
       const store = await on.open()
+      const from = await store.openWebhook('chat')
+      const events = []
+      for (const host of hosts) events.push(await store.appendEvent(sampleEvent({ host })))
+      await store.queueDeliveries('chat', events, { from, through: await store.eventHead() }, NOW)
+      return store
+    }
+    const due = async (store: Store, now = NOW) =>
+      (await store.dueDeliveries('chat', now, 10)).map(({ event }) => `${event.seq} ${event.host}`)
+    const failed = { at: NOW, tries: 1, dueAt: NOW + 1_000, fault: 'HTTP 500', dead: false }
+
+    on.it('starts with the next event, and continues after the last one', async (store) => {
       await store.appendEvent(sampleEvent())
       expect(await store.openWebhook('chat')).toBe(1)
       await store.appendEvent(sampleEvent())
@@ -78,10 +77,8 @@ export function outboxSuite(on: Bench): void {
       expect(await store.webhookState('chat')).toMatchObject({ pending: 0 })
     })
 
-    it('returns nothing for an unknown webhook', async () => {
-      const store = await on.open()
+    on.it('returns nothing for an unknown webhook', async (store) => {
       expect(await store.webhookState('nobody')).toMatchObject({ delivered: 0, pending: 0, dead: 0, failing: false })
       expect(await store.reviveDeliveries('nobody', NOW)).toBe(0)
     })
   })
-}

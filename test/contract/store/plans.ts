@@ -1,18 +1,16 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { Bench } from '../engines.ts'
 import { NOW, samplePlan } from '../samples.ts'
 
-export function planSuite(on: Bench): void {
+export const planSuite = (on: Bench) =>
   describe('plans', () => {
-    it('are read exactly as they were written', async () => {
-      const store = await on.open()
+    on.it('are read exactly as they were written', async (store) => {
       await store.insertPlan(samplePlan())
       expect(await store.findPlan(samplePlan().planId)).toStrictEqual(samplePlan())
       expect(await store.findPlan('plan_another')).toBeUndefined()
     })
 
-    it('are read together, those that exist', async () => {
-      const store = await on.open()
+    on.it('are read together, those that exist', async (store) => {
       const plans = ['plan_1', 'plan_2', 'plan_3'].map((planId) => samplePlan({ planId }))
       for (const plan of plans) await store.insertPlan(plan)
       const found = await store.findPlans(['plan_3', 'plan_gone', 'plan_1'])
@@ -20,15 +18,13 @@ export function planSuite(on: Bench): void {
       expect(await store.findPlans([])).toStrictEqual([])
     })
 
-    it('are never overwritten', async () => {
-      const store = await on.open()
+    on.it('are never overwritten', async (store) => {
       await store.insertPlan(samplePlan())
       await expect(store.insertPlan(samplePlan({ host: 'other.lab.test' }))).rejects.toThrow()
       expect((await store.findPlan(samplePlan().planId))?.host).toBe('shop.lab.test')
     })
 
-    it('change state only from an expected state', async () => {
-      const store = await on.open()
+    on.it('change state only from an expected state', async (store) => {
       const { planId } = samplePlan()
       await store.insertPlan(samplePlan())
       expect(await store.movePlan(planId, ['applied'], 'removing')).toBe(false)
@@ -38,8 +34,7 @@ export function planSuite(on: Bench): void {
       expect(await store.movePlan('plan_another', ['planned'], 'applying')).toBe(false)
     })
 
-    it('are listed in pages, newest first, in a fixed order within one moment', async () => {
-      const store = await on.open()
+    on.it('are listed in pages, newest first, in a fixed order within one moment', async (store) => {
       expect(await store.listPlans({ limit: 10 })).toStrictEqual([])
       const plans = [NOW + 2, NOW + 1, NOW + 1, NOW + 1, NOW].map((createdAt, i) =>
         samplePlan({ planId: `plan_${9 - i}`, createdAt }),
@@ -54,8 +49,7 @@ export function planSuite(on: Bench): void {
       ])
     })
 
-    it('change state for one of many concurrent attempts', async () => {
-      const [one, two] = [await on.open(), await on.open()]
+    on.it('change state for one of many concurrent attempts', async (one, two) => {
       await one.insertPlan(samplePlan())
       const moves = await Promise.all(
         Array.from({ length: 40 }, (_, i) =>
@@ -65,4 +59,3 @@ export function planSuite(on: Bench): void {
       expect(moves.filter(Boolean)).toHaveLength(1)
     })
   })
-}

@@ -14,8 +14,7 @@ export function postgresSuite(on: Bench): void {
   }
 
   describe('a lost connection', () => {
-    it('is replaced when it was idle', async () => {
-      const store = await on.open()
+    on.it('is replaced when it was idle', async (store) => {
       await store.insertPlan(samplePlan())
       await on.sql(KILL_OTHERS)
       const recovered = async () => {
@@ -25,8 +24,7 @@ export function postgresSuite(on: Bench): void {
       await expect.poll(() => recovered().catch(() => undefined)).toStrictEqual(samplePlan())
     })
 
-    it('fails its transaction with the reason, and commits nothing', async () => {
-      const store = await on.open()
+    on.it('fails its transaction with the reason, and commits nothing', async (store) => {
       const failing = store.transaction(async (session) => {
         await session.appendAudit(sampleEntry())
         await on.sql(KILL_OTHERS)
@@ -37,8 +35,7 @@ export function postgresSuite(on: Bench): void {
       expect(await store.appendAudit(sampleEntry())).toMatchObject({ seq: 1 })
     })
 
-    it('between two statements of a transaction does not crash the process', async () => {
-      const store = await on.open()
+    on.it('between two statements of a transaction does not crash the process', async (store) => {
       const failing = store.transaction(async (session) => {
         await session.appendAudit(sampleEntry())
         await on.sql(KILL_OTHERS)

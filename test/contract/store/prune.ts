@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { PLAN_STATES } from '../../../src/model/exposure.ts'
 import { verifyAudit } from '../../../src/operate/audit-verify.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
@@ -17,8 +17,7 @@ export function pruneSuite(on: Bench): void {
   const seqs = async (store: Store) => (await store.readAudit(0, 100)).map((line) => line.seq)
 
   describe('pruning plans', () => {
-    it('removes old plans that were never applied, and keeps all others', async () => {
-      const store = await on.open()
+    on.it('removes old plans that were never applied, and keeps all others', async (store) => {
       for (const state of PLAN_STATES) await store.insertPlan(samplePlan({ planId: `plan_${state}`, state }))
       await prunePlans(store, NOW + 1)
       const left = (await on.sql('select state from plans')).map((row) => row.state)
@@ -26,8 +25,7 @@ export function pruneSuite(on: Bench): void {
       expect(new Set(left)).toStrictEqual(new Set(live))
     })
 
-    it('keeps new, unexpired and exposed plans', async () => {
-      const store = await on.open()
+    on.it('keeps new, unexpired and exposed plans', async (store) => {
       await store.insertPlan(samplePlan({ planId: 'plan_old' }))
       await store.insertPlan(samplePlan({ planId: 'plan_young', createdAt: NOW + 1 }))
       await store.insertPlan(samplePlan({ planId: 'plan_living', expiresAt: LATER + 1 }))
@@ -38,8 +36,7 @@ export function pruneSuite(on: Bench): void {
       expect(left).toStrictEqual(['plan_exposed', 'plan_living', 'plan_young'])
     })
 
-    it('removes the runs and journals of the plans it removes, and no others', async () => {
-      const store = await on.open()
+    on.it('removes the runs and journals of the plans it removes, and no others', async (store) => {
       for (const [name, state] of [
         ['old', 'rolled_back'],
         ['kept', 'removed'],
@@ -55,8 +52,7 @@ export function pruneSuite(on: Bench): void {
       expect(await on.sql('select run_id from journal')).toStrictEqual([{ run_id: 'run_kept' }])
     })
 
-    it('removes a removed plan with its audit, when its last run is old enough', async () => {
-      const store = await on.open()
+    on.it('removes a removed plan with its audit, when its last run is old enough', async (store) => {
       const ended = async (name: string, finishedAt: number | undefined) => {
         const run = sampleRun({ runId: `run_${name}`, planId: `plan_${name}`, host: name, action: 'remove' })
         await store.insertPlan(samplePlan({ planId: run.planId, state: 'removed' }))
@@ -77,20 +73,21 @@ export function pruneSuite(on: Bench): void {
       ])
     })
 
-    it('never removes a plan with an unfinished run, whatever its state says, nor its earlier runs', async () => {
-      const store = await on.open()
-      await store.insertPlan(samplePlan({ state: 'rolled_back' }))
-      await store.insertRun(sampleRun({ runId: 'run_0', state: 'rolled_back' }))
-      await store.insertRun(sampleRun())
-      await prunePlans(store, NOW + 1)
-      expect(await store.runsOf(samplePlan().planId)).toHaveLength(2)
-      await store.finishRun('run_1', 'rolled_back', NOW, 1)
-      await prunePlans(store, NOW + 1)
-      expect(await on.sql('select * from plans')).toStrictEqual([])
-    })
+    on.it(
+      'never removes a plan with an unfinished run, whatever its state says, nor its earlier runs',
+      async (store) => {
+        await store.insertPlan(samplePlan({ state: 'rolled_back' }))
+        await store.insertRun(sampleRun({ runId: 'run_0', state: 'rolled_back' }))
+        await store.insertRun(sampleRun())
+        await prunePlans(store, NOW + 1)
+        expect(await store.runsOf(samplePlan().planId)).toHaveLength(2)
+        await store.finishRun('run_1', 'rolled_back', NOW, 1)
+        await prunePlans(store, NOW + 1)
+        expect(await on.sql('select * from plans')).toStrictEqual([])
+      },
+    )
 
-    it('never removes a plan for which a run starts at the same time', async () => {
-      const [one, two, three] = [await on.open(), await on.open(), await on.open()]
+    on.it('never removes a plan for which a run starts at the same time', async (one, two, three) => {
       await one.insertPlan(samplePlan({ state: 'rolled_back' }))
       const pruned = one.transaction(async (session) => {
         await session.insertRun(sampleRun())
@@ -104,8 +101,7 @@ export function pruneSuite(on: Bench): void {
       expect(await one.unfinishedRuns()).toStrictEqual([sampleRun()])
     })
 
-    it('removes old capabilities that are spent or expired, and those of removed plans', async () => {
-      const store = await on.open()
+    on.it('removes old capabilities that are spent or expired, and those of removed plans', async (store) => {
       await store.insertPlan(samplePlan({ state: 'applied' }))
       await store.insertPlan(samplePlan({ planId: 'plan_old' }))
       await store.insertCapability(
@@ -122,8 +118,7 @@ export function pruneSuite(on: Bench): void {
     })
   })
 
-  it('pruning removes ledger lines that are older than every limit', async () => {
-    const store = await on.open()
+  on.it('pruning removes ledger lines that are older than every limit', async (store) => {
     const line = { directory: 'https://ca.test/dir', names: 'shop.lab.test', kind: 'issued', unproven: [] } as const
     for (const days of [61, 59]) await store.appendLedger({ ...line, at: LATER - days * DAY })
     await prunePlans(store, NOW)
@@ -131,8 +126,7 @@ export function pruneSuite(on: Bench): void {
   })
 
   describe('pruning the audit', () => {
-    it('removes old lines from the beginning and leaves a valid chain', async () => {
-      const store = await on.open()
+    on.it('removes old lines from the beginning and leaves a valid chain', async (store) => {
       await append(store, [1, 2, 3, 4, 5])
       const [, , third] = await store.readAudit(0, 3)
       await pruneAudit(store, 4)
@@ -145,16 +139,14 @@ export function pruneSuite(on: Bench): void {
       expect(await verifyAudit(store)).toMatchObject({ ok: true, lines: 3, first: 4, last: 6 })
     })
 
-    it('makes only that line a valid beginning', async () => {
-      const store = await on.open()
+    on.it('makes only that line a valid beginning', async (store) => {
       await append(store, [1, 2, 3, 4, 5])
       await pruneAudit(store, 3)
       await on.sql('delete from audit_lines where seq = 3')
       expect(await verifyAudit(store)).toMatchObject({ ok: false, seq: 4, fault: 'beginning' })
     })
 
-    it('can be repeated, and the chain stays valid', async () => {
-      const store = await on.open()
+    on.it('can be repeated, and the chain stays valid', async (store) => {
       await append(store, [1, 2, 3, 4, 5, 6])
       for (const [before, first] of [
         [2, 2],
@@ -167,8 +159,7 @@ export function pruneSuite(on: Bench): void {
       expect(await seqs(store)).toStrictEqual([6, 7, 8, 9])
     })
 
-    it('writes nothing when there is nothing to remove', async () => {
-      const store = await on.open()
+    on.it('writes nothing when there is nothing to remove', async (store) => {
       await pruneAudit(store, 100)
       expect(await seqs(store)).toStrictEqual([])
       await append(store, [1, 2])
@@ -176,8 +167,7 @@ export function pruneSuite(on: Bench): void {
       expect(await seqs(store)).toStrictEqual([1, 2])
     })
 
-    it('never removes the newest line, nor the newest prune line', async () => {
-      const store = await on.open()
+    on.it('never removes the newest line, nor the newest prune line', async (store) => {
       await append(store, [1, 2, 3])
       await pruneAudit(store, LATER + 1)
       expect(await seqs(store)).toStrictEqual([3, 4])
@@ -189,16 +179,14 @@ export function pruneSuite(on: Bench): void {
       expect((await seqs(store))[0]).toBe(5)
     })
 
-    it('keeps a line with an old time that follows newer lines', async () => {
-      const store = await on.open()
+    on.it('keeps a line with an old time that follows newer lines', async (store) => {
       await append(store, [1, 9, 2, 10])
       await pruneAudit(store, 5)
       expect(await seqs(store)).toStrictEqual([2, 3, 4, 5])
       expect(await verifyAudit(store)).toMatchObject({ ok: true })
     })
 
-    it('runs once when two instances prune at the same time, while others append', async () => {
-      const [one, two] = [await on.open(), await on.open()]
+    on.it('runs once when two instances prune at the same time, while others append', async (one, two) => {
       await append(one, [1, 2, 3, 4, 5])
       await Promise.all([pruneAudit(one, 4), pruneAudit(two, 4), append(one, [6, 7]), append(two, [8, 9])])
       const lines = await one.readAudit(0, 100)

@@ -1,11 +1,10 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { Bench } from '../engines.ts'
 import { NOW } from '../samples.ts'
 
 export function secretSuite(on: Bench): void {
   describe('secrets', () => {
-    it('are found by name, replaced and deleted', async () => {
-      const store = await on.open()
+    on.it('are found by name, replaced and deleted', async (store) => {
       const secret = { name: 'a', keyId: 'key-1', sealed: 'xyz' }
       await store.putSecret(secret, NOW)
       await store.putSecret({ ...secret, keyId: 'key-2' }, NOW)
@@ -16,8 +15,7 @@ export function secretSuite(on: Bench): void {
       expect(await store.findSecret('a')).toBeUndefined()
     })
 
-    it('have one sealing key, which changes by comparison', async () => {
-      const [one, two] = [await on.open(), await on.open()]
+    on.it('have one sealing key, which changes by comparison', async (one, two) => {
       expect(await one.sealingKey()).toBeUndefined()
       const set = await Promise.all([one.setSealingKey('key-1', undefined), two.setSealingKey('key-2', undefined)])
       expect(set.filter(Boolean)).toHaveLength(1)
@@ -27,8 +25,7 @@ export function secretSuite(on: Bench): void {
       expect(await one.transaction((session) => session.holdSealingKey())).toBe('key-3')
     })
 
-    it('keep whoever changes the key waiting while something is sealed with it', async () => {
-      const [one, two] = [await on.open(), await on.open()]
+    on.it('keep whoever changes the key waiting while something is sealed with it', async (one, two) => {
       await one.setSealingKey('key-1', undefined)
       const order: string[] = []
       const sealing = one.transaction(async (session) => {
@@ -51,8 +48,7 @@ export function secretSuite(on: Bench): void {
   })
 
   describe('issued certificates', () => {
-    it('are listed in the order in which they were stored, each once', async () => {
-      const store = await on.open()
+    on.it('are listed in the order in which they were stored, each once', async (store) => {
       const one = { fingerprint: 'AA', firstName: 'a.lab.test', chain: 'pem', storedAt: NOW + 1 }
       const two = { ...one, fingerprint: 'BB', storedAt: NOW }
       for (const certificate of [one, two, { ...one, chain: 'other' }]) await store.putCertificate(certificate)
@@ -61,8 +57,7 @@ export function secretSuite(on: Bench): void {
       expect(await store.listCertificates()).toStrictEqual([one])
     })
 
-    it('are found by their first name, and by the time at which they were stored', async () => {
-      const store = await on.open()
+    on.it('are found by their first name, and by the time at which they were stored', async (store) => {
       expect(await store.newestCertificate()).toBe(0)
       const kept = (fingerprint: string, firstName: string, storedAt: number) => ({
         ...{ fingerprint, firstName, storedAt },

@@ -27,8 +27,7 @@ export function sqliteSuite(on: Bench): void {
       process.umask(umask)
     })
 
-    it('is private, with its side files and its folder, whatever the umask', async () => {
-      const store = await on.open()
+    on.it('is private, with its side files and its folder, whatever the umask', async (store) => {
       await store.insertPlan(samplePlan())
       const folder = dirname(file())
       expect(mode(folder)).toBe('700')
@@ -70,8 +69,7 @@ export function sqliteSuite(on: Bench): void {
     }
   })
 
-  it('does not block the event loop while it waits for another instance', async () => {
-    const [one, two] = [await on.open(), await on.open()]
+  on.it('does not block the event loop while it waits for another instance', async (one, two) => {
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
     const { promise: finished, resolve: finishFirst } = Promise.withResolvers<void>()
     const first = one.transaction(async (session) => {
@@ -93,8 +91,7 @@ export function sqliteSuite(on: Bench): void {
     const takeLease = (store: Store, name: string) =>
       store.transaction((session) => session.takeLease(name, 'one', NOW, 1_000))
 
-    it('are committed together, in the order of the calls', async () => {
-      const store = await on.open()
+    on.it('are committed together, in the order of the calls', async (store) => {
       const order: number[] = []
       const newest = Array.from({ length: 6 }, async (_, i) => {
         order.push((await store.appendAudit(sampleEntry({ at: NOW + i }))).seq)
@@ -105,8 +102,7 @@ export function sqliteSuite(on: Bench): void {
       expect((await store.readAudit(0, 10)).map(({ at }) => at - NOW)).toStrictEqual([0, 1, 2, 3, 4, 5])
     })
 
-    it('include leases that are taken, renewed or released alone', async () => {
-      const store = await on.open()
+    on.it('include leases that are taken, renewed or released alone', async (store) => {
       const names = ['a', 'b', 'c', 'd']
       const countOf = async (where: string) =>
         (await on.sql(`select count(*) as count from leases where ${where}`))[0]?.count
@@ -129,8 +125,7 @@ export function sqliteSuite(on: Bench): void {
       expect(await Promise.all(released)).toStrictEqual([4, 4, 4, 4])
     })
 
-    it('all reject when the commit fails, and later ones are committed', async () => {
-      const store = await on.open()
+    on.it('all reject when the commit fails, and later ones are committed', async (store) => {
       await store.insertPlan(samplePlan())
       await on.sql('create table late (plan_id text references plans (plan_id) deferrable initially deferred)')
       await on.sql("create trigger fail_late after insert on capabilities begin insert into late values ('none'); end")
@@ -149,8 +144,7 @@ export function sqliteSuite(on: Bench): void {
       expect(await leases()).toStrictEqual(['later'])
     })
 
-    it('reject when SQLite rolls all of them back, and those that had not begun are committed', async () => {
-      const store = await on.open()
+    on.it('reject when SQLite rolls all of them back, and those that had not begun are committed', async (store) => {
       await store.insertPlan(samplePlan())
       // As a full disk does.
       await on.sql(

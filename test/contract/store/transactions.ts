@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { verifyAudit } from '../../../src/operate/audit-verify.ts'
 import { StaleFence } from '../../../src/store/ports/runs.ts'
 import type { StoreSession } from '../../../src/store/ports/store.ts'
@@ -15,8 +15,7 @@ export function transactionSuite(on: Bench): void {
   }
 
   describe('a transaction', () => {
-    it('commits everything when its work succeeds, and returns its result', async () => {
-      const store = await on.open()
+    on.it('commits everything when its work succeeds, and returns its result', async (store) => {
       const answer = await store.transaction(async (session) => {
         await everything(session)
         expect(await session.findPlan(samplePlan().planId)).toStrictEqual(samplePlan())
@@ -27,8 +26,7 @@ export function transactionSuite(on: Bench): void {
       expect(await verifyAudit(store)).toMatchObject({ ok: true, lines: 1 })
     })
 
-    it('commits nothing when its work fails', async () => {
-      const store = await on.open()
+    on.it('commits nothing when its work fails', async (store) => {
       await store.appendAudit(sampleEntry())
       const failing = store.transaction(async (session) => {
         await everything(session)
@@ -43,14 +41,12 @@ export function transactionSuite(on: Bench): void {
       expect(await verifyAudit(store)).toMatchObject({ ok: true, lines: 2, last: 2 })
     })
 
-    it('rejects with the error of its work', async () => {
-      const store = await on.open()
+    on.it('rejects with the error of its work', async (store) => {
       const own = Object.assign(new Error('connection timeout'), { syscall: 'connect' })
       await expect(store.transaction(() => Promise.reject(own))).rejects.toBe(own)
     })
 
-    it('rejects with the reason of a failed statement, and commits nothing', async () => {
-      const store = await on.open()
+    on.it('rejects with the reason of a failed statement, and commits nothing', async (store) => {
       await store.insertPlan(samplePlan())
       const failing = store.transaction(async (session) => {
         await session.appendAudit(sampleEntry())
@@ -60,8 +56,7 @@ export function transactionSuite(on: Bench): void {
       expect(await store.auditHead()).toBeUndefined()
     })
 
-    it('is visible to others only after its commit', async () => {
-      const [one, two] = [await on.open(), await on.open()]
+    on.it('is visible to others only after its commit', async (one, two) => {
       await one.transaction(async (session) => {
         await session.insertPlan(samplePlan())
         expect(await two.findPlan(samplePlan().planId)).toBeUndefined()
@@ -69,8 +64,7 @@ export function transactionSuite(on: Bench): void {
       expect(await two.findPlan(samplePlan().planId)).toStrictEqual(samplePlan())
     })
 
-    it('refuses work that calls the store instead of its session, and leaves the store usable', async () => {
-      const store = await on.open()
+    on.it('refuses work that calls the store instead of its session, and leaves the store usable', async (store) => {
       const nested = store.transaction(async (session) => {
         await session.insertPlan(samplePlan())
         await store.transaction((inner) => inner.appendAudit(sampleEntry()))
@@ -81,8 +75,7 @@ export function transactionSuite(on: Bench): void {
       expect(await store.findPlan(samplePlan().planId)).toBeUndefined()
     })
 
-    it('lets what its work began call the store after its end', async () => {
-      const store = await on.open()
+    on.it('lets what its work began call the store after its end', async (store) => {
       const { promise: ended, resolve: end } = Promise.withResolvers<void>()
       const { later } = await store.transaction(async () => ({
         later: ended.then(() => store.insertPlan(samplePlan())),
@@ -97,8 +90,7 @@ export function transactionSuite(on: Bench): void {
     const hostOf = (i: number) => `host-${i}.lab.test`
     const taken = async () => (await on.sql('select name from leases order by fence, name')).map((row) => row.name)
 
-    it('fail alone: each gets its own error, and all others are committed', async () => {
-      const store = await on.open()
+    on.it('fail alone: each gets its own error, and all others are committed', async (store) => {
       await store.insertPlan(samplePlan())
       await store.insertRun(sampleRun())
       await store.adoptRun('run_1', 'two', 2)
@@ -132,8 +124,7 @@ export function transactionSuite(on: Bench): void {
       expect(await verifyAudit(store)).toMatchObject({ ok: true, lines: succeeded.length })
     })
 
-    it('are each committed when they resolve', async () => {
-      const store = await on.open()
+    on.it('are each committed when they resolve', async (store) => {
       const seen = Array.from({ length: 12 }, async (_, i) => {
         await store.transaction((session) => session.takeLease(hostOf(i), 'one', NOW, 1_000))
         return (await on.sql(`select holder from leases where name = '${hostOf(i)}'`)).length
@@ -141,8 +132,7 @@ export function transactionSuite(on: Bench): void {
       expect(await Promise.all(seen)).toStrictEqual(Array.from({ length: 12 }, () => 1))
     })
 
-    it('see what those before them have written', async () => {
-      const store = await on.open()
+    on.it('see what those before them have written', async (store) => {
       const fences = await Promise.all(
         Array.from({ length: 12 }, () =>
           store.transaction(async (session) => (await session.takeLease('name', 'one', NOW, 1_000))?.fence),

@@ -7,19 +7,18 @@ import { NOW } from '../../samples.ts'
 
 const DIRECTORY = 'https://ca.test/dir'
 
-export function ledgerSuite(on: Bench): void {
-  const line = (more: Partial<LedgerLine> = {}): LedgerLine => ({
-    directory: DIRECTORY,
-    names: 'shop.lab.test',
-    kind: 'ordered',
-    at: NOW,
-    unproven: [],
-    ...more,
-  })
-
+export const ledgerSuite = (on: Bench) =>
   describe('the ledger', () => {
-    it('returns its lines unchanged in the order of writing', async () => {
-      const store = await on.open()
+    const line = (more: Partial<LedgerLine> = {}): LedgerLine => ({
+      directory: DIRECTORY,
+      names: 'shop.lab.test',
+      kind: 'ordered',
+      at: NOW,
+      unproven: [],
+      ...more,
+    })
+
+    on.it('returns its lines unchanged in the order of writing', async (store) => {
       const lines = [
         line({ at: NOW + 2 }),
         line({ at: NOW, kind: 'failed', unproven: ['shop.lab.test', 'lab.test'] }),
@@ -32,8 +31,7 @@ export function ledgerSuite(on: Bench): void {
       expect(await store.readLedger(ofOne)).toStrictEqual([lines[0], lines[1]])
     })
 
-    it('is separate for each directory', async () => {
-      const store = await on.open()
+    on.it('is separate for each directory', async (store) => {
       const elsewhere = { directory: 'https://other.test/dir', since: 0 }
       await store.appendLedger(line())
       await store.pauseAuthority(DIRECTORY, { newOrders: NOW, everything: 0 })
@@ -41,8 +39,7 @@ export function ledgerSuite(on: Bench): void {
       expect(await store.authorityPause(elsewhere.directory)).toStrictEqual({ newOrders: 0, everything: 0 })
     })
 
-    it('keeps the longest pause of each kind, also for the next instance', async () => {
-      const store = await on.open()
+    on.it('keeps the longest pause of each kind, also for the next instance', async (store) => {
       await store.pauseAuthority(DIRECTORY, { newOrders: NOW + 9, everything: 0 })
       await store.pauseAuthority(DIRECTORY, { newOrders: NOW + 5, everything: NOW + 5 })
       await store.appendLedger(line())
@@ -77,4 +74,3 @@ export function ledgerSuite(on: Bench): void {
       expect(await stores[0]?.readLedger({ directory: DIRECTORY, since: 0 })).toHaveLength(3)
     })
   })
-}

@@ -1,28 +1,26 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { OrderRecord } from '../../../../src/model/ledger.ts'
 import type { Bench } from '../../engines.ts'
 import { NOW } from '../../samples.ts'
 
-export function orderSuite(on: Bench): void {
-  const order: OrderRecord = {
-    names: 'shop.lab.test,www.shop.lab.test',
-    directory: 'https://ca.test/dir',
-    url: 'https://ca.test/order/1',
-    keyFile: 'keys/1.pem',
-    createdAt: NOW,
-  }
-
+export const orderSuite = (on: Bench) =>
   describe('orders', () => {
-    it('are read as they were written, by names and directory', async () => {
-      const store = await on.open()
+    const order: OrderRecord = {
+      names: 'shop.lab.test,www.shop.lab.test',
+      directory: 'https://ca.test/dir',
+      url: 'https://ca.test/order/1',
+      keyFile: 'keys/1.pem',
+      createdAt: NOW,
+    }
+
+    on.it('are read as they were written, by names and directory', async (store) => {
       await store.putOrder(order)
       expect(await store.findOrder(order.names, order.directory)).toStrictEqual(order)
       expect(await store.findOrder('shop.lab.test', order.directory)).toBeUndefined()
       expect(await store.findOrder(order.names, 'https://other.test/dir')).toBeUndefined()
     })
 
-    it('replace only the earlier one for the same names and directory', async () => {
-      const store = await on.open()
+    on.it('replace only the earlier one for the same names and directory', async (store) => {
       const elsewhere = { ...order, directory: 'https://other.test/dir' }
       const later = { ...order, url: 'https://ca.test/order/2', keyFile: 'keys/2.pem', createdAt: NOW + 1 }
       for (const each of [order, elsewhere, later]) await store.putOrder(each)
@@ -30,8 +28,7 @@ export function orderSuite(on: Bench): void {
       expect(await store.findOrder(order.names, elsewhere.directory)).toStrictEqual(elsewhere)
     })
 
-    it('can be deleted more than once', async () => {
-      const store = await on.open()
+    on.it('can be deleted more than once', async (store) => {
       const elsewhere = { ...order, directory: 'https://other.test/dir' }
       await store.putOrder(order)
       await store.putOrder(elsewhere)
@@ -40,4 +37,3 @@ export function orderSuite(on: Bench): void {
       expect(await store.findOrder(elsewhere.names, elsewhere.directory)).toStrictEqual(elsewhere)
     })
   })
-}

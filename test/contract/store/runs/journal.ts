@@ -4,7 +4,7 @@ import type { Store } from '../../../../src/store/ports/store.ts'
 import type { Bench } from '../../engines.ts'
 import { NOW, samplePlan, sampleRun, sampleStep } from '../../samples.ts'
 
-export function journalSuite(on: Bench): void {
+export const journalSuite = (on: Bench) =>
   describe('the journal', () => {
     const { runId } = sampleRun()
     const seqs = async (store: Store, of = runId, after = 0) =>
@@ -108,4 +108,3 @@ export function journalSuite(on: Bench): void {
       }
     })
   })
-}

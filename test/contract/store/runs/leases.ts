@@ -6,19 +6,18 @@ import { DAY, NOW, samplePlan } from '../../samples.ts'
 
 const NAME = 'host/shop.lab.test'
 
-export function leaseSuite(on: Bench): void {
-  const taken = async (store: Store, holder: string, now = NOW): Promise<Lease> => {
-    const lease = await store.takeLease(NAME, holder, now, 1_000)
-    if (!lease) throw new Error(`${holder} did not get the lease`)
-    return lease
-  }
-
-  const renewed = async (store: Store, lease: Lease, now: number, lifeMs: number): Promise<boolean> =>
-    (await store.renewLeases([lease], now, lifeMs)).has(lease.name)
-
+export const leaseSuite = (on: Bench) =>
   describe('leases', () => {
-    it('belong to one holder until they expire', async () => {
-      const store = await on.open()
+    const taken = async (store: Store, holder: string, now = NOW): Promise<Lease> => {
+      const lease = await store.takeLease(NAME, holder, now, 1_000)
+      if (!lease) throw new Error(`${holder} did not get the lease`)
+      return lease
+    }
+
+    const renewed = async (store: Store, lease: Lease, now: number, lifeMs: number): Promise<boolean> =>
+      (await store.renewLeases([lease], now, lifeMs)).has(lease.name)
+
+    on.it('belong to one holder until they expire', async (store) => {
       const lease = await taken(store, 'one')
       expect(lease).toStrictEqual({ name: NAME, holder: 'one', fence: 1, expiresAt: NOW + 1_000 })
       expect(await store.takeLease(NAME, 'two', NOW + 999, 1_000)).toBeUndefined()
@@ -27,8 +26,7 @@ export function leaseSuite(on: Bench): void {
       expect((await taken(store, 'two', NOW + 1_000)).fence).toBe(2)
     })
 
-    it('may be taken again by the same holder, under a new fence that ends the old lease', async () => {
-      const store = await on.open()
+    on.it('may be taken again by the same holder, under a new fence that ends the old lease', async (store) => {
       const earlier = await taken(store, 'one')
       const later = await taken(store, 'one', NOW + 1)
       expect(later.fence).toBe(2)
@@ -37,8 +35,7 @@ export function leaseSuite(on: Bench): void {
       expect(await store.findLease(NAME, NOW + 2)).toStrictEqual(later)
     })
 
-    it('can be renewed while no one else holds them', async () => {
-      const store = await on.open()
+    on.it('can be renewed while no one else holds them', async (store) => {
       const lease = await taken(store, 'one')
       expect(await renewed(store, lease, NOW + 900, 1_000)).toBe(true)
       expect((await store.findLease(NAME, NOW + 1_899))?.fence).toBe(1)
@@ -47,8 +44,7 @@ export function leaseSuite(on: Bench): void {
       expect(await renewed(store, lease, NOW + 6_001, 1_000)).toBe(false)
     })
 
-    it('are renewed a thousand at a time, and lost ones are reported', async () => {
-      const store = await on.open()
+    on.it('are renewed a thousand at a time, and lost ones are reported', async (store) => {
       const take = async (name: string, holder: string, now = NOW) => {
         const lease = await store.takeLease(name, holder, now, 1_000)
         if (!lease) throw new Error(`${holder} did not get ${name}`)
@@ -74,8 +70,7 @@ export function leaseSuite(on: Bench): void {
       expect((await store.renewLeases([], NOW, 1_000)).size).toBe(0)
     })
 
-    it('are free after a release, and cannot be renewed then', async () => {
-      const store = await on.open()
+    on.it('are free after a release, and cannot be renewed then', async (store) => {
       const lease = await taken(store, 'one')
       await store.releaseLease(lease)
       expect(await store.findLease(NAME, NOW)).toBeUndefined()
@@ -83,8 +78,7 @@ export function leaseSuite(on: Bench): void {
       expect((await taken(store, 'two')).holder).toBe('two')
     })
 
-    it('are not released by a holder that lost them', async () => {
-      const store = await on.open()
+    on.it('are not released by a holder that lost them', async (store) => {
       const lost = await taken(store, 'one')
       const present = await taken(store, 'two', NOW + 1_000)
       await store.releaseLease(lost)
@@ -103,8 +97,7 @@ export function leaseSuite(on: Bench): void {
       expect(fences).toStrictEqual([1, 2, 3])
     })
 
-    it('of a host whose plans are gone keep their fence when everything old is pruned', async () => {
-      const store = await on.open()
+    on.it('of a host whose plans are gone keep their fence when everything old is pruned', async (store) => {
       await store.insertPlan(samplePlan({ state: 'rolled_back' }))
       const lease = await taken(store, 'one')
       await store.releaseLease(lease)
@@ -114,8 +107,7 @@ export function leaseSuite(on: Bench): void {
       expect((await taken(store, 'two', later)).fence).toBe(lease.fence + 1)
     })
 
-    it('are taken together, except those that another holder has', async () => {
-      const store = await on.open()
+    on.it('are taken together, except those that another holder has', async (store) => {
       const names = Array.from({ length: 1_100 }, (_, i) => `lease ${i}`)
       await store.takeLease('lease 7', 'other', NOW, 1_000)
       await store.takeLease('lease 8', 'former', NOW - 1_000, 1_000)
@@ -127,8 +119,7 @@ export function leaseSuite(on: Bench): void {
       expect(await store.takeLeases([], 'one', NOW, 1_000)).toStrictEqual([])
     })
 
-    it('go to one of 50 concurrent holders, on two instances', async () => {
-      const [one, two] = [await on.open(), await on.open()]
+    on.it('go to one of 50 concurrent holders, on two instances', async (one, two) => {
       const race = (now: number) =>
         Promise.all(
           Array.from({ length: 50 }, (_, i) => (i % 2 ? one : two).takeLease(NAME, `holder ${i}`, now, 1_000)),
@@ -139,11 +130,9 @@ export function leaseSuite(on: Bench): void {
       expect(next.map((lease) => lease.fence)).toStrictEqual([2])
     })
 
-    it('get a new fence each time when one holder takes one 50 times at once', async () => {
-      const [one, two] = [await on.open(), await on.open()]
+    on.it('get a new fence each time when one holder takes one 50 times at once', async (one, two) => {
       const leases = await Promise.all(Array.from({ length: 50 }, (_, i) => taken(i % 2 ? one : two, 'the same')))
       const fences = leases.map((lease) => lease.fence).sort((a, b) => a - b)
       expect(fences).toStrictEqual(Array.from({ length: 50 }, (_, i) => i + 1))
     })
   })
-}

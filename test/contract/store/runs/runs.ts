@@ -4,7 +4,7 @@ import type { Store } from '../../../../src/store/ports/store.ts'
 import type { Bench } from '../../engines.ts'
 import { NOW, samplePlan, sampleRun } from '../../samples.ts'
 
-export function runSuite(on: Bench): void {
+export const runSuite = (on: Bench) =>
   describe('runs', () => {
     const { runId, planId } = sampleRun()
     let store: Store
@@ -133,4 +133,3 @@ export function runSuite(on: Bench): void {
       expect(adoptions.filter(Boolean)).toHaveLength(1)
     })
   })
-}
