@@ -3,13 +3,14 @@ import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
 import { statePaths } from '../../../lab/state.ts'
 import { startWebBackend } from '../../support/backends/web-backend.ts'
+import { type Call, call } from '../../support/http/call.ts'
+import { hurriedClock } from '../../support/hurried-clock.ts'
 import type { LabAgent } from '../../support/lab/agents.ts'
 import { editEntry, entryFile, hasEntry } from '../../support/lab/entry-file.ts'
 import { applied, planned, planOf, removed, run } from '../../support/lab/exposure.ts'
 import { startTestLab, startWithAgents, type TestLab } from '../../support/lab/lab.ts'
-import { startSecondInstance } from '../../support/lab/second-instance.ts'
+import { serviceHere } from '../../support/lab/service-here.ts'
 import { command } from '../../support/programs/command.ts'
-import { until } from '../../support/until.ts'
 
 vi.setConfig({ testTimeout: 240_000 })
 
@@ -64,6 +65,38 @@ type Column = Awaited<ReturnType<typeof column>>
 
 const backupsRestore = ({ runId, host }: Column) => ['backups', 'restore', runId, '--yes', '--off-air', host]
 
+/** A second installation on the nginx of the lab. It only plans and reads, says who has nginx, and goes on by itself when that one has ended. */
+async function withSecondService(endOfFirst: () => Promise<void>): Promise<void> {
+  const { api, callers } = lab.description
+  const address = new URL(api).hostname.replace(/\d+$/, '24')
+  const stateDir = join(lab.state, 'second')
+  mkdirSync(stateDir, { mode: 0o700 })
+  await using _ = await serviceHere(lab, (config) =>
+    Object.assign(config, { stateDir, listen: { ...config.listen, address } }),
+  )
+  const origin = api.replace(new URL(api).hostname, address)
+  const second = {
+    description: lab.description,
+    call: (request: Omit<Call, 'from'>) => call(origin, { ...request, from: callers.internal }),
+  }
+  const { planId, host } = await planned(second, { subdomain: 'second' })
+  using clock = hurriedClock()
+  const told = await run(second, planId)
+  expect([told.status, told.body.detail]).toEqual([
+    503,
+    expect.stringContaining(
+      `Edge 23 is not prepared: Edge 23 belongs to process ${lab.description.pids.service}, and one nginx has one owner. Stop that process. ` +
+        'If several services use this nginx, run the edge agent for it and set edges.23.agent in each of them.',
+    ),
+  ])
+  clock[Symbol.dispose]()
+  expect((await second.call({ method: 'GET', path: '/api/hosts' })).status).toBe(200)
+  await endOfFirst()
+  expect((await run(second, planId)).status).toBe(200)
+  expect(hasEntry(edge(), host)).toBe(true)
+  await removed(second, planId)
+}
+
 /** The second row: whoever may change the edge does all of it. */
 async function secondRowActs(of: Column): Promise<void> {
   await acts('is no longer blocked', 'resolve', of.blocked)
@@ -110,7 +143,7 @@ const REBUILD = ['rebuild', '--from-world', '--yes']
 const HAND_OVER = ['edge', 'hand-over', 'store_4f1c', 'store_a07b', '--yes']
 const NEEDS_SERVICE = [['reload'], ['housekeeping', 'converge']]
 
-test('with an nginx of its own the service acts while it runs, and commands act and own nginx while it does not', async () => {
+test('with an nginx of its own the service acts while it runs, a second one waits for its end, and commands act and own nginx without one', async () => {
   lab = await startTestLab()
   const handOver = [...HAND_OVER, '--server', '23']
   await withdrawActs()
@@ -122,7 +155,7 @@ test('with an nginx of its own the service acts while it runs, and commands act 
   for (const command of [['restore', file('up')], REBUILD]) await refused(RUNNING, ...command)
   await secondRowActs(up)
 
-  await lab.stopService()
+  await withSecondService(() => lab.stopService())
   for (const command of NEEDS_SERVICE) await refused('service', ...command)
   await acts('0 hosts belong', ...handOver)
   await lastRowLooks('down', down.host)
@@ -163,7 +196,10 @@ test('with an agent the service or the command acts through it, and what has to 
   await started.agents.stop()
   for (const command of NEEDS_SERVICE) await refused('service', ...command)
   const unreached = [['resolve', neither.blocked], ['edge', 'converge'], backupsRestore(neither)]
-  for (const command of unreached) await refused('edge 23', ...command)
+  {
+    using _ = hurriedClock()
+    for (const command of unreached) await refused('edge 23', ...command)
+  }
   await refused('edge 23', ...REBUILD)
   await refused('edge 23', 'show', neither.host)
   await refused('The agent of edge 23', 'doctor')
@@ -174,24 +210,4 @@ test('with an agent the service or the command acts through it, and what has to 
   await acts('is no longer blocked', 'resolve', neither.blocked)
   await agent.stop()
   for (const command of owned) expect([command, await onEdge(...command)]).toMatchObject([command, { code: 0 }])
-})
-
-test('a second service on one nginx only plans and reads, says who has it, and goes on by itself when that one has ended', async () => {
-  lab = await startTestLab()
-  await using second = await startSecondInstance(lab)
-  const other = { description: lab.description, call: second.call }
-  const { planId, host } = await planned(other, { subdomain: 'second' })
-  const told = await run(other, planId)
-  expect([told.status, told.body.detail]).toEqual([
-    503,
-    expect.stringContaining(
-      `Edge 23 is not prepared: Edge 23 belongs to process ${lab.description.pids.service}, and one nginx has one owner. Stop that process. ` +
-        'If several services use this nginx, run the edge agent for it and set edges.23.agent in each of them.',
-    ),
-  ])
-  expect((await second.call({ method: 'GET', path: '/api/hosts' })).status).toBe(200)
-  await removed(lab, (await applied(lab, { subdomain: 'first' })).planId)
-  await lab.stopService()
-  await until('the second service owns nginx', async () => (await run(other, planId)).status === 200, 60_000)
-  expect(hasEntry(edge(), host)).toBe(true)
 })

@@ -3,15 +3,20 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { takes } from '../delay.ts'
 
-/** A fake service with fixed answers, with times relative to now, so that the output of commands can be compared exactly. */
-export async function startCannedApi(): Promise<{ readonly url: string; close(): Promise<void> }> {
+/**
+ * A fake service with fixed answers, with times relative to now, so that the output of commands can be compared exactly.
+ * Without `endsRuns` a run goes on until the service is closed.
+ */
+export async function startCannedApi({
+  endsRuns = true,
+} = {}): Promise<{ readonly url: string; close(): Promise<void> }> {
   const server = createServer(async (request, response) => {
     const { url = '', method } = request
     const path = url.split('?')[0] ?? ''
-    if (path.endsWith('/events')) return steps(response)
+    if (path.endsWith('/events')) return steps(response, endsRuns)
     const sent = await text(request)
     const [status, body] = answerTo(`${method} ${path}`, url, sent)
-    if (/apply|repair|accept/.test(path) && status === 200) await takes(900)
+    if (!endsRuns && RUNS.test(path)) return
     response.writeHead(status, { 'content-type': status < 400 ? 'application/json' : 'application/problem+json' })
     response.end(JSON.stringify(body))
   })
@@ -25,6 +30,7 @@ export async function startCannedApi(): Promise<{ readonly url: string; close():
   }
 }
 
+const RUNS = /apply|repair|accept/
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
@@ -303,7 +309,7 @@ const unhealthy = () =>
   })
 
 /** The events of a run: one step starts twice and takes a moment. */
-async function steps(response: ServerResponse): Promise<void> {
+async function steps(response: ServerResponse, endsRuns: boolean): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   const at = new Date().toISOString()
   let seq = 0
@@ -317,7 +323,8 @@ async function steps(response: ServerResponse): Promise<void> {
     send('started', step)
     if (step === 'proxy') {
       send('started', step)
-      await takes(200)
+      if (!endsRuns) return
+      await takes(100)
     }
     send('done', step)
   }

@@ -1,12 +1,11 @@
-// A caller on a machine of the network. It asks what its parent tells it to ask, from the machine's own address.
-import pg from 'pg'
+// A caller on a machine of the network. It asks what its parent tells it to ask, from the machine's own address. Most callers
+// need little, so it loads what reads the store when it is asked for that.
 import type { EdgeDescription } from '../../../lab/description.ts'
 import { dnsReader } from '../../../src/dns/reader.ts'
 import { visit } from '../edge/visitor.ts'
 import { call } from '../http/call.ts'
 import type { Allowances } from '../lab/invariants.ts'
 import { type Load, startLoad } from '../lab/load.ts'
-import { judgeNetwork } from './judge.ts'
 
 let load: Load | undefined
 
@@ -18,9 +17,13 @@ export const QUESTIONS = {
   },
   endVisits: async () => load?.stop() ?? { served: 0, failures: [] },
   /** Rejects with every invariant that is violated. Asked on a machine that the database and the zone know. */
-  judge: (state: string, allowances: Allowances) => judgeNetwork(state, allowances),
+  judge: async (state: string, allowances: Allowances): Promise<void> => {
+    const { judgeNetwork } = await import('./judge.ts')
+    await judgeNetwork(state, allowances)
+  },
   /** The answer of the database to a client with the password, or the code of its refusal. */
   database: async (url: string): Promise<string> => {
+    const { default: pg } = await import('pg')
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
     client.on('error', () => undefined)
     return client.connect().then(

@@ -5,6 +5,7 @@ import { parse, stringify } from 'yaml'
 import { doctorParts } from '../../../../src/compose/machine/doctor.ts'
 import { doctor } from '../../../../src/operate/doctor/command.ts'
 import { zoneRecords } from '../../../support/dns/zone-transfer.ts'
+import { hurriedClock } from '../../../support/hurried-clock.ts'
 import { BROKEN, type Broken, breakThisLab, type Loose, primary } from '../../../support/lab/broken-set-ups.ts'
 import { planRequest, run } from '../../../support/lab/exposure.ts'
 import type { TestLab } from '../../../support/lab/lab.ts'
@@ -69,6 +70,8 @@ export function doctorAndApply(lab: () => TestLab): void {
       const mend = await world?.()
       try {
         const told = await faults(configFile())
+        // Another owner of the edge may be ending: an apply waits for that.
+        using _hurried = mendBefore && hurriedClock()
         const apply = await refusal(tls)
         return { doctor: told, ...(apply !== undefined && { apply }) }
       } finally {

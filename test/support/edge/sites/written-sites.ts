@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { EdgeDescription } from '../../../../lab/description.ts'
-import { masterPid } from '../../../../src/nginx/process/nginx-workers.ts'
+import { isServing, masterPid, servingWorkers } from '../../../../src/nginx/process/nginx-workers.ts'
 import { updateZone } from '../../dns/lab-dns.ts'
 import type { TestLab } from '../../lab/lab.ts'
 import { until } from '../../until.ts'
@@ -56,18 +56,21 @@ export async function writeSites(lab: TestLab, sites: readonly WantedSite[]): Pr
       writeFileSync(siteFile(edge, host), own)
       symlinkSync(join('..', 'available', host), join(dirname(edge.config), 'enabled', host))
     }
-    process.kill(masterPid(edge.pidFile) ?? 0, 'SIGHUP')
-    // A worker of before may answer a while longer.
-    for (const { host, style } of sites) {
-      let inARow = 0
-      const good = SITE_STYLES[style]?.tls ? 301 : 200
-      const isServed = async () => {
-        inARow = (await visit(edge, { host, path: '/healthz' })).status === good ? inARow + 1 : 0
-        return inARow === 20
-      }
-      await until(`${host} is served`, isServed)
-    }
   }
+  await Promise.all(Object.values(lab.description.edges).map((edge) => servedBy(edge, sites)))
   updateZone(lab, ...sites.map(({ host }) => `update add ${host} 77 A 192.0.2.7`))
   return texts
+}
+
+/** Reloads nginx, and waits until it serves these sites and no worker of before accepts visitors any more. */
+async function servedBy(edge: EdgeDescription, sites: readonly WantedSite[]): Promise<void> {
+  const master = masterPid(edge.pidFile) ?? 0
+  const former = servingWorkers(master)
+  process.kill(master, 'SIGHUP')
+  const isReloaded = () => servingWorkers(master, former).length > 0 && !former.some(isServing)
+  await until(`the workers of edge ${edge.server} are new`, isReloaded)
+  for (const { host, style } of sites) {
+    const { status } = await visit(edge, { host, path: '/healthz' })
+    if (status !== (SITE_STYLES[style]?.tls ? 301 : 200)) throw new Error(`${host} is answered with ${status}.`)
+  }
 }
