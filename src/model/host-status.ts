@@ -110,7 +110,7 @@ export interface AlertRule {
 /**
  * Why an edge is not in step with the store. `away`: its nginx or its machine does not answer. `config_broken`: nginx would not
  * load its configuration. `disk_full`, `not_writable`: its files cannot be written. `removal_refused`: more hosts would be taken
- * off it than Drawbridge takes off without a person. `restored`: hosts wait for a person since the store was restored. `catching_up`: it has not made the last changes yet.
+ * off it than Drawbridge takes off without a person. `restored`: hosts wait for a person since the store was restored or rebuilt. `catching_up`: it has not made the last changes yet.
  */
 export const OUT_OF_STEP_CAUSES = [
   'away',

@@ -1,6 +1,8 @@
+import { Fault } from '../model/errors.ts'
 import { type ComparedEdge, hostsOutOfStep } from '../model/host-status.ts'
 import { BY_CONSOLE, type Origin } from '../model/run.ts'
 import { CONFIRM_REMOVAL } from '../runs/converge.ts'
+import { reasonOf, type WaitingHost } from '../runs/reconcile.ts'
 
 /** What `drawbridge edge converge` uses. */
 export interface ConvergeParts {
@@ -8,10 +10,27 @@ export interface ConvergeParts {
     /** Compares the edges with the store, and changes nothing. */
     compare(): Promise<readonly ComparedEdge[]>
     confirm(compared: ComparedEdge, origin: Origin): Promise<void>
-    /** Confirms the ends of a restored store. Resolves with the hosts. */
-    confirmRestored(): Promise<readonly string[]>
+    /** The hosts that wait since the store was restored or rebuilt. Changes nothing. */
+    waiting(): Promise<readonly WaitingHost[]>
+    /** A person confirms what the store says of these hosts. */
+    settle(hosts: readonly string[]): Promise<void>
   }
 }
+
+/** The hosts that a person has chosen, all of them without a name. Rejects if it does not wait. */
+export function chosen(waiting: readonly WaitingHost[], host: string | undefined): readonly WaitingHost[] {
+  const found = host === undefined ? waiting : waiting.filter((one) => one.host === host)
+  if (host !== undefined && found.length === 0) throw new Fault(`${host} does not wait for a confirmation.`)
+  return found
+}
+
+export const waitingLines = (waiting: readonly WaitingHost[]): string[] =>
+  waiting.length === 0
+    ? ['No host waits for a confirmation.']
+    : [
+        'Since the store was restored or rebuilt, nothing is done by itself with:',
+        ...waiting.map((one) => `  ${one.host}  ${reasonOf(one)}`),
+      ]
 
 /** The edges that would lose hosts only if a person confirms it. */
 export const toConfirm = (compared: readonly ComparedEdge[]): readonly ComparedEdge[] =>

@@ -96,7 +96,6 @@ async function resolve(planId: string, options: ResolveOptions, machine: Machine
 
 interface ConvergeOptions extends Configured {
   readonly confirmRemoval?: boolean
-  readonly confirmRestored?: boolean
   readonly yes?: boolean
 }
 
@@ -106,7 +105,6 @@ export function addEdge(program: Command, machine: Machine): Command {
   const command = onThisMachine(edge.command('converge'))
     .description('show which hosts the edges have otherwise than the store says, and change nothing')
     .option('--confirm-removal', 'take hosts off the Secondary whose plans have ended, however many there are')
-    .option('--confirm-restored', 'after a restore: the ends of exposures are right as the backup has them')
     .option('--yes', 'do not ask for confirmation')
     .action((options: ConvergeOptions) => converge(options, machine))
   withExample(
@@ -118,13 +116,8 @@ export function addEdge(program: Command, machine: Machine): Command {
 }
 
 async function converge(options: ConvergeOptions, machine: Machine) {
-  const { config, json, confirmRemoval: isConfirmed, confirmRestored, yes } = options
+  const { config, json, confirmRemoval: isConfirmed, yes } = options
   await withOperations(await configIn(config), machine, async (operate) => {
-    if (confirmRestored) {
-      await confirm({ question: 'Enforce the ends as the backup has them?', action: 'enforce them', yes })
-      const { hosts } = await operate('confirmRestored', {})
-      return print({ body: { confirmed: hosts }, lines: () => [`${hosts.length} ends are enforced again.`] }, json)
-    }
     const { comparedLines, nextLines, toConfirm } = await import('./converge.ts')
     const { edges, seen } = await operate('compareEdges', {})
     const going = toConfirm(edges)
@@ -138,6 +131,46 @@ async function converge(options: ConvergeOptions, machine: Machine) {
     await operate('confirmRemoval', { seen })
     const sentence = `${count} hosts were taken off edge ${where}.`
     print({ body: { ...body, confirmed: true }, lines: () => [sentence] }, json)
+  })
+}
+
+interface ReconcileOptions extends Configured {
+  readonly all?: boolean
+  readonly yes?: boolean
+}
+
+export function addReconcile(program: Command, machine: Machine): void {
+  const command = onThisMachine(program.command('reconcile [host]'))
+    .description(
+      'after a restore or rebuild: show which hosts wait and why; with a host or --all, confirm what the store says',
+    )
+    .option('--all', 'confirm every host that waits')
+    .option('--yes', 'do not ask for confirmation')
+    .action((host: string | undefined, options: ReconcileOptions) => reconcile(host, options, machine))
+  withExample(
+    withJson(command),
+    'drawbridge reconcile --config /etc/drawbridge/drawbridge.yaml',
+    'drawbridge reconcile app.example.com --config /etc/drawbridge/drawbridge.yaml',
+  )
+}
+
+async function reconcile(host: string | undefined, options: ReconcileOptions, machine: Machine): Promise<void> {
+  const { config, json, all, yes } = options
+  if (host !== undefined && all) throw new UsageError('Name a host, or pass --all.')
+  await withOperations(await configIn(config), machine, async (operate) => {
+    const { waitingLines } = await import('./converge.ts')
+    const { waiting, seen } = await operate('waiting', { ...(host !== undefined && { host }) })
+    const hosts = waiting.map((one) => one.host)
+    const lines = waitingLines(waiting.map((one) => ({ ...one, edge: one.edge ?? undefined })))
+    const isOnlyShown = (host === undefined && !all) || hosts.length === 0
+    if (isOnlyShown) return print({ body: { waiting, settled: [] }, lines: () => lines }, json)
+    if (!json) standardOutput().print(...lines)
+    const question = `Enforce what the store says of ${host ?? `these ${hosts.length} hosts`}?`
+    await confirm({ question, action: 'confirm', yes })
+    await operate('settle', { ...(host !== undefined && { host }), seen })
+    const sentence =
+      'Confirmed: ends are enforced and certificates renewed again. A newer entry of an edge stays until you repair, change or remove its host.'
+    print({ body: { waiting: [], settled: hosts }, lines: () => [sentence] }, json)
   })
 }
 

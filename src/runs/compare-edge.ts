@@ -11,6 +11,7 @@ import type { LeaseStore } from '../store/ports/leases.ts'
 import type { PlanStore } from '../store/ports/plans.ts'
 import type { RunStore } from '../store/ports/runs.ts'
 import type { Store } from '../store/ports/store.ts'
+import { isHigher, isNewerThan } from './reconcile.ts'
 
 /** Only reads. */
 type ComparedStore = Pick<Store, 'epoch' | 'storeId'> &
@@ -123,13 +124,6 @@ export class EdgeComparison {
     return { orphans, doubtful, unknown: [...unknown, ...newer], ...endedPlans }
   }
 
-  /** Of a restored store: the hosts that no run has changed on these edges since the backup. */
-  async unchanged(edges: readonly Edge[], exposures: ReadonlyMap<string, Exposure>): Promise<readonly string[]> {
-    const waiting = [...exposures.values()].filter(({ unconfirmed }) => unconfirmed === 'edges').map(({ host }) => host)
-    const newer = await this.#newer(edges, waiting)
-    return waiting.filter((host) => !newer.has(host))
-  }
-
   /** Those of the hosts that a run has changed on one of the edges which this store does not know: of another store, or of a newer copy. */
   async #newer(edges: readonly Edge[], hosts: readonly string[]): Promise<ReadonlySet<string>> {
     if (hosts.length === 0) return new Set()
@@ -142,9 +136,7 @@ export class EdgeComparison {
       const known = newest.get(fence.host)
       if (!known || isHigher(fence, known)) newest.set(fence.host, fence)
     }
-    // A host without a number was adopted by a rebuild, and not changed by this store yet.
-    const isNewer = ({ host, epoch: of, number }: HostFence) =>
-      of > epoch || number > (own.get(hostLease(host)) ?? Number.POSITIVE_INFINITY)
+    const isNewer = (fence: HostFence) => isNewerThan(fence, epoch, own.get(hostLease(fence.host)))
     return new Set([...foreign, ...[...newest.values()].filter(isNewer).map(({ host }) => host)])
   }
 
@@ -169,9 +161,6 @@ async function fencesOn(edge: Edge, hosts: readonly string[]): Promise<readonly 
   if (hosts.length === 0) return []
   return (await edge.list(hosts)).hosts.flatMap(({ fence }) => fence ?? [])
 }
-
-const isHigher = (one: HostFence, other: HostFence): boolean =>
-  one.epoch > other.epoch || (one.epoch === other.epoch && one.number > other.number)
 
 /** Whether the Secondary is behind. An entry that somebody edited there is drift and stays; only its certificate is replaced. */
 function isBehindOnSecondary({ planId, receipt }: Exposure, listed: ListedHost | undefined): boolean {

@@ -5,11 +5,12 @@ import type { ComparedEdge } from '../model/host-status.ts'
 import { BY_SCHEDULE, type Origin } from '../model/run.ts'
 import type { Clock } from '../primitives/clock.ts'
 import type { Log } from '../runtime/log.ts'
-import type { Exposure, Unconfirmed } from '../store/ports/exposures.ts'
+import type { Exposure } from '../store/ports/exposures.ts'
 import type { Store } from '../store/ports/store.ts'
 import { EdgeComparison } from './compare-edge.ts'
 import { NOTHING_KNOWN, type Shortfall, shortfallOf } from './edge-standings.ts'
 import type { Runs } from './engine/runs.ts'
+import { Reconcile, type WaitingHost, waitingShortfall } from './reconcile.ts'
 import type { StepParts } from './steps/context.ts'
 
 export interface ConvergeParts extends Pick<StepParts, 'primary' | 'secondary' | 'standings'> {
@@ -59,6 +60,7 @@ interface SyncTask {
 export class Converge {
   readonly #parts: ConvergeParts
   readonly #comparison: EdgeComparison
+  readonly #reconcile: Reconcile
   readonly #told = new Map<string, string>()
   /** The state of store and edges when everything was last in sync. While it is the same, there is nothing to compare. */
   #inStepAt: string | undefined
@@ -66,7 +68,12 @@ export class Converge {
 
   constructor(parts: ConvergeParts) {
     this.#parts = parts
-    this.#comparison = new EdgeComparison(parts.store, parts.clock)
+    const { store, clock, primary, secondary } = parts
+    this.#comparison = new EdgeComparison(store, clock)
+    this.#reconcile = new Reconcile(
+      store,
+      [primary, secondary].flatMap((edge) => edge ?? []),
+    )
   }
 
   /** The Secondary takes no change now. It is checked often, so that it is in sync soon after it is back. */
@@ -116,32 +123,23 @@ export class Converge {
     ])
     const isInStep = () => !unfit && standings.all.every(({ outOfStep }) => outOfStep === undefined)
     if (state === this.#inStepAt && isInStep()) return edges.map(({ server }) => nothingDone(server))
-    const exposures = await this.#confirmUnchanged(edges)
+    const found = await this.#comparison.exposures()
+    const { confirmed, waiting } = await this.#reconcile.confirmEqual(found.values())
+    const exposures = confirmed ? await this.#comparison.exposures() : found
     const compared = primary && (await this.#comparison.primary(primary, exposures))
-    const first = primary && compared && (await this.#syncEdge(primary, compared, exposures))
-    if (compared && first?.outOfStep === undefined) this.#tellWaiting(compared, exposures)
+    // What waits is told with the Primary.
+    const first = primary && compared && (await this.#syncEdge(primary, compared, exposures, waiting))
     const second = secondary && (await this.#syncSecondary(secondary, exposures, unfit))
     // If this reconcile has changed an edge, the next one compares everything once more.
     this.#inStepAt = isInStep() ? state : undefined
     return [first, second].filter((converged) => converged !== undefined)
   }
 
-  /** After a restore: hosts that no run has changed since the backup are confirmed, as soon as all edges can be read. */
-  async #confirmUnchanged(edges: readonly Edge[]): Promise<Map<string, Exposure>> {
-    const exposures = await this.#comparison.exposures()
-    const confirmed = edges.length === 0 ? [] : await this.#comparison.unchanged(edges, exposures).catch(() => [])
-    if (confirmed.length === 0) return exposures
-    await this.#parts.store.confirmExposures(confirmed, 'edges')
-    return this.#comparison.exposures()
-  }
+  /** What waits since the store was restored or rebuilt. Changes nothing. */
+  waiting = (): Promise<readonly WaitingHost[]> => this.#reconcile.waiting()
 
-  /** A person confirms what a restored store says: ends are enforced again. Hosts that are newer on an edge stay as they are. */
-  async confirmRestored(): Promise<readonly string[]> {
-    const exposures = await this.#comparison.exposures()
-    const waiting = [...exposures.values()].filter(({ unconfirmed }) => unconfirmed === 'end').map(({ host }) => host)
-    await this.#parts.store.confirmExposures(waiting, 'end')
-    return waiting
-  }
+  /** A person confirms what the store says of these hosts. What is newer on an edge stays there until it is repaired, changed or removed. */
+  settle = (hosts: readonly string[]): Promise<void> => this.#reconcile.settle(hosts)
 
   async #syncSecondary(
     edge: Edge,
@@ -163,7 +161,12 @@ export class Converge {
     }
   }
 
-  async #syncEdge(edge: Edge, compared: ComparedEdge, exposures: ReadonlyMap<string, Exposure>): Promise<Converged> {
+  async #syncEdge(
+    edge: Edge,
+    compared: ComparedEdge,
+    exposures: ReadonlyMap<string, Exposure>,
+    waiting: readonly WaitingHost[] = [],
+  ): Promise<Converged> {
     const { behind, orphans, doubtful, entries } = compared
     const limit = Math.max(REMOVED_AT_ONCE, entries * REMOVED_PART)
     const isTooMuch = doubtful.length > limit
@@ -178,7 +181,8 @@ export class Converge {
       return nothingDone(edge.server, failed)
     }
     const refused = isTooMuch ? refusedRemoval(doubtful.length, entries, limit) : undefined
-    this.#tell({ ...compared, behind: [], orphans: [], doubtful: isTooMuch ? doubtful : [] }, refused)
+    const shortfall = refused ?? (waiting.length > 0 ? waitingShortfall(waiting) : undefined)
+    this.#tell({ ...compared, behind: [], orphans: [], doubtful: isTooMuch ? doubtful : [] }, shortfall)
     return {
       server: edge.server,
       hosts: [...members.map(({ host }) => host), ...removes],
@@ -247,12 +251,6 @@ export class Converge {
     return planId === undefined ? undefined : this.#parts.store.findPlan(planId)
   }
 
-  /** What a restored store has not been confirmed of, told with the Primary. */
-  #tellWaiting(compared: ComparedEdge, exposures: ReadonlyMap<string, Exposure>): void {
-    const waiting = [...exposures.values()].flatMap(({ unconfirmed }) => unconfirmed ?? [])
-    if (waiting.length > 0) this.#tell({ ...compared, behind: [] }, restored(waiting))
-  }
-
   /** Logs once that the edge is out of sync, and once that it is in sync again. */
   #tell(compared: ComparedEdge, shortfall?: Shortfall): void {
     const { log, standings } = this.#parts
@@ -284,20 +282,6 @@ const refusedRemoval = (doubtful: number, entries: number, limit: number): Short
     `${doubtful} of ${entries} hosts would be taken off the edge, which is more than ${Math.floor(limit)}. ` +
     `If that is right, run "${CONFIRM_REMOVAL}" on the server.`,
 })
-
-/** The command with which a person confirms the ends of a restored store. */
-const CONFIRM_RESTORED = 'drawbridge edge converge --confirm-restored'
-
-function restored(waiting: readonly Unconfirmed[]): Shortfall {
-  const count = (what: Unconfirmed) => waiting.filter((one) => one === what).length
-  const told = [
-    count('edges') > 0 &&
-      `${count('edges')} hosts were changed after the backup, or an edge cannot be read: they stay as they are until each is repaired, changed or removed.`,
-    count('end') > 0 &&
-      `${count('end')} ends are not enforced. If they are right, run "${CONFIRM_RESTORED}" on the server.`,
-  ]
-  return { cause: 'restored', sentence: `The store was restored. ${told.filter(Boolean).join(' ')}` }
-}
 
 /** Only our own server answers this, and says that it is no host. */
 const WHO = { host: EDGE_NAME, path: '/', tls: false }

@@ -38,7 +38,10 @@ export const CONVERGE_GUARDS: Cuts = {
     'if (!further || further === lease || !(await session.findExposure(orphan))) continue',
     'if (true) continue',
   ],
-  'what is newer than the store is left': ['of > epoch || number > (own', 'of > epoch || 0 > (own'],
+  'what is newer than the store is left': [
+    'fence.epoch > epoch || fence.number > (number',
+    'fence.epoch > epoch || 0 > (number',
+  ],
   'a restored store begins unconfirmed': [
     "updateTable('exposures').set({ unconfirmed: 'edges' })",
     "updateTable('exposures').set({ unconfirmed: null })",
@@ -63,4 +66,7 @@ export const CONVERGE_GUARDS: Cuts = {
     "(await started.result).outcome.kind === 'succeeded' ? 'removed' : 'failed'",
     "(await started.result) ? 'removed' : 'failed'",
   ],
+  'nothing is confirmed while an edge cannot be read': ['if (!list) return nothingRead(server)', 'if (!list) continue'],
+  'what an edge has otherwise than a rebuilt store waits': '    if (why) return { why, edge: server }\n',
+  'a rebuilt store begins unconfirmed': ["const unconfirmed = 'edges'", 'const unconfirmed = undefined'],
 }

@@ -15,6 +15,9 @@ export const WORLD_GUARDS: Cuts = {
   'a run that a restore has blocked is not undone by its old journal':
     '    if (isLeftOpen(old)) return runs.begin({ ...beginning, task: await renewAgain(blocked, task, session) }, session)\n',
   'an undone accept takes its released file off the Secondary': ['(run ? released.undo(run, host) : [])', '[]'],
-  'a restored store leaves what is newer': ['of > epoch || number > (own', 'of > epoch || 0 > (own'],
+  'a restored store leaves what is newer': [
+    'fence.epoch > epoch || fence.number > (number',
+    'fence.epoch > epoch || 0 > (number',
+  ],
   'a restored store leaves runs of the time of the backup to a person': '    await blockUnfinished(writing, now)\n',
 }

@@ -34,7 +34,13 @@ export interface HostsView {
   readonly at: string
   readonly patterns?: readonly PatternView[] | undefined
   /** Only callers inside see them. */
-  readonly edges?: readonly { readonly server: string; readonly unknown: number }[] | undefined
+  readonly edges?: readonly EdgeView[] | undefined
+}
+
+interface EdgeView {
+  readonly server: string
+  readonly unknown: number
+  readonly outOfStep: { readonly cause: string; readonly detail: string } | null
 }
 
 interface PatternView {
@@ -63,7 +69,11 @@ export function statusLines(body: HostsView, screen: Screen): string[] {
     '',
     ...totals(body, screen.columns),
     ...patternLines(body.patterns ?? [], screen.columns),
-    ...(body.edges ?? []).flatMap(({ server, unknown }) => unknownLines(server, unknown)),
+    ...(body.edges ?? []).flatMap(({ server, unknown, outOfStep }) => [
+      ...unknownLines(server, unknown),
+      // A person has to act, and hosts look well until then.
+      ...(outOfStep?.cause === 'restored' ? hanging('', 0, outOfStep.detail, screen.columns) : []),
+    ]),
   ]
 }
 

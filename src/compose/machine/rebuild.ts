@@ -61,11 +61,21 @@ async function enter(config: Config, { adoptions, left, store: storeId }: Findin
     const told = Math.max(highestLocalEpoch(config), ...adoptions.map(({ epoch }) => epoch ?? 0))
     const epoch = await raiseEpoch(settingOf(config), told, storeId)
     const since = systemClock.now()
+    const unconfirmed = 'edges'
     await store.transaction(async (session) => {
       for (const { host, plan, receipt, expiresAt } of adoptions) {
         const { planId } = plan
         await session.insertPlan(plan)
-        await session.insertExposure({ host, planId, state: 'applied', fence: 0, since, receipt, expiresAt })
+        await session.insertExposure({
+          host,
+          planId,
+          state: 'applied',
+          fence: 0,
+          since,
+          receipt,
+          expiresAt,
+          unconfirmed,
+        })
       }
       for (const { host, plan, guessed } of adoptions) {
         const { planId, request } = plan

@@ -4,7 +4,7 @@ import { Check } from 'typebox/value'
 import { Fault, sentenceOf } from '../../model/errors.ts'
 import { leftOvers, resolve } from '../../runs/engine/resolve.ts'
 import { previewRestore, restoreBackup, shownBackup, shownRestore } from '../backups.ts'
-import { confirmRemoval, toConfirm } from '../converge.ts'
+import { chosen, confirmRemoval, toConfirm } from '../converge.ts'
 import type { MachineParts } from '../machine.ts'
 import { exposedNames, otherServices, withdrawAll } from '../withdraw.ts'
 import { closed } from './protocol.ts'
@@ -33,6 +33,8 @@ const operation = <Args extends TSchema, Result>(
 
 const id = Type.String({ maxLength: 200 })
 const nothing = closed({})
+const optionalHost = { host: Type.Optional(Type.String({ maxLength: 253 })) }
+const one = closed(optionalHost)
 const RESOLUTION = Type.Enum(['undo', 'accept', 'repair', 'remove'])
 
 /** `seen`: the state that a person has confirmed. If it has changed, nothing is done. */
@@ -71,7 +73,17 @@ const OPERATIONS = {
     await confirmRemoval(going, parts)
     return null
   }),
-  confirmRestored: operation(nothing, async (_, { converge }) => ({ hosts: await converge.confirmRestored() })),
+  /** Without a host: all that wait. */
+  waiting: operation(one, async ({ host }, { converge }) => {
+    const waiting = chosen(await converge.waiting(), host)
+    return { waiting: waiting.map((each) => ({ ...each, edge: each.edge ?? null })), seen: digest(waiting) }
+  }),
+  settle: operation(closed({ ...optionalHost, seen: id }), async ({ host, seen }, { converge }) => {
+    const waiting = chosen(await converge.waiting(), host)
+    if (digest(waiting) !== seen) throw changed()
+    await converge.settle(waiting.map((each) => each.host))
+    return null
+  }),
   exposedNames: operation(nothing, async (_, parts) => ({
     names: await exposedNames(parts),
     services: await otherServices(parts),

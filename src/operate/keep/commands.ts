@@ -180,7 +180,7 @@ const rebuiltLines = ({ adoptions, epoch }: RebuildReport): string[] =>
     ? ['Nothing was changed.']
     : [
         `${adoptions.length === 1 ? '1 host is' : `${adoptions.length} hosts are`} in the store, which begins epoch ${epoch}.`,
-        'Start the service. It writes the entries again with new proofs. Then compare with: drawbridge diff --all',
+        'Start the service. Then see what waits for you: drawbridge reconcile. And compare: drawbridge diff --all',
       ]
 
 const instant = (at: number): string => new Date(at).toISOString()

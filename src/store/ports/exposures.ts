@@ -14,7 +14,7 @@ export interface Exposure {
   readonly expiresAt?: number | undefined
   /** The run that changes the exposure. Until it has ended, no other run may begin. */
   readonly runId?: string | undefined
-  /** What nobody has confirmed since the store was restored from a backup. */
+  /** What nobody has confirmed since the store was restored from a backup, or rebuilt. */
   readonly unconfirmed?: Unconfirmed | undefined
 }
 

@@ -229,8 +229,11 @@ test.each(Array.from({ length: SEEDS }, (_, seed) => [[seed, 'present'] as const
     expect(due.filter((host) => extended.has(host) || !live.has(host))).toEqual([])
     expect(await store.eventHead()).toBeGreaterThan(followed + CHANGES)
     const { outOfStep } = standings.of('23') ?? {}
-    expect([outOfStep?.cause, outOfStep?.sentence]).toEqual(['restored', expect.stringContaining('--confirm-restored')])
-    await converge.confirmRestored()
+    expect([outOfStep?.cause, outOfStep?.sentence]).toEqual([
+      'restored',
+      expect.stringContaining('drawbridge reconcile'),
+    ])
+    await converge.settle((await converge.waiting()).map(({ host }) => host))
     const ends = (await store.exposuresDue(LATER - 1)).map(({ host }) => host)
     expect(ends.length).toBeGreaterThan(0)
   },

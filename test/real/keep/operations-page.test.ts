@@ -60,7 +60,7 @@ async function runLine(line: string): Promise<string> {
 }
 
 /** Runs a section. What stands before the start of the service runs while it is stopped, on a state folder that is lost. */
-async function follow(section: string): Promise<string[]> {
+async function follow(section: string, look = () => {}): Promise<string[]> {
   const lines = commandsOf(section)
   const start = lines.indexOf('systemctl start drawbridge')
   const told: string[] = []
@@ -68,6 +68,7 @@ async function follow(section: string): Promise<string[]> {
     await whileStopped(lab, async () => {
       rmSync(statePaths(lab.state).service, { recursive: true })
       for (const line of lines.slice(0, start)) if (line !== 'systemctl stop drawbridge') told.push(await runLine(line))
+      look()
     })
   for (const line of lines.slice(start + 1)) told.push(await runLine(line))
   return told
@@ -114,15 +115,22 @@ test('Restore', async () => {
   const told = (await follow('Restore')).join()
   expect(told).toContain('The store begins epoch')
   expect(told).toContain('The audit chain is intact')
+  expect(told).toContain('No host waits for a confirmation.')
   await isManaged()
 })
 
 test('Rebuild', async () => {
-  const told = (await follow('Rebuild')).join()
+  const unconfirmed = () => rowsOf<{ unconfirmed: string }>(lab, 'select unconfirmed from exposures')
+  const told = (
+    await follow('Rebuild', () => expect(unconfirmed()).toEqual(Array(2).fill({ unconfirmed: 'edges' })))
+  ).join()
   expect(told).toContain('Found 2 hosts that can be managed again')
   expect(told).toContain('Nothing was changed.')
   expect(told).toContain('2 hosts are in the store')
+  expect(told).toContain('No host waits for a confirmation.')
   await isManaged()
+  const isConfirmed = () => unconfirmed().every((row) => row.unconfirmed === null)
+  await until('what is equal on every edge is confirmed', isConfirmed, 60_000)
 })
 
 test('From SQLite to PostgreSQL', async () => {

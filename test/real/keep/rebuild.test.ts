@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { ServiceConfig } from '../../../lab/service-config.ts'
 import { statePaths } from '../../../lab/state.ts'
+import { entryProof } from '../../../src/edge/record/proof.ts'
 import type { Plan } from '../../../src/model/exposure.ts'
 import { type Exposure, eachExposure } from '../../../src/store/ports/exposures.ts'
 import { EAGER, isSettled, RENEW_NOW, serials } from '../../support/acme/renewal.ts'
@@ -108,11 +109,11 @@ const inStep = () =>
     60_000,
   )
 
-/** What a rebuild finds in the world. The health path is on no edge: it is guessed. */
+/** What a rebuild finds in the world. */
 const KNOWN = ({ plan, exposure: { host, planId, state, receipt } }: Managed) => ({
   ...{ host, planId, state, planState: plan.state, url: plan.url },
   exposureId: plan.exposureId ?? planId,
-  request: { ...plan.request, expiresIn: undefined, replaces: undefined, health: undefined },
+  request: { ...plan.request, expiresIn: undefined, replaces: undefined },
   records: receipt?.records.toSorted((a, b) => (`${a.name}${a.type}` < `${b.name}${b.type}` ? -1 : 1)),
   certificate: receipt?.certificate && {
     ...receipt.certificate,
@@ -139,21 +140,26 @@ describe('a store that was deleted under its exposures', () => {
       expect((await rebuild()).stderr).toContain('pass --yes')
       expect(existsSync(join(service(), 'drawbridge.db'))).toBe(false)
       expect((await rebuild('--yes')).stdout).toContain(`${TOTAL} hosts are in the store`)
+      const waiting = [...(await managed()).values()].map(({ exposure }) => exposure.unconfirmed)
+      expect(waiting).toEqual(Array(TOTAL).fill('edges'))
     })
   })
 
   test('has everything that the world tells, and new values for what it does not', async () => {
     await inStep()
+    const areConfirmed = async () =>
+      [...(await managed()).values()].every(({ exposure }) => exposure.unconfirmed === undefined)
+    await until('what is equal everywhere is confirmed without a question', areConfirmed, 60_000)
+    expect((await command(['reconcile', '--config', config()])).stdout).toContain('No host waits')
     const after = await managed()
     expect([...after.keys()]).toStrictEqual([...before.keys()])
     for (const [host, was] of before) {
       const is = after.get(host) ?? expect.fail(host)
       expect(KNOWN(is)).toStrictEqual(KNOWN(was))
-      expect(is.plan).toMatchObject({ createdBy: 'console', checks: [], request: { health: '/healthz' } })
-      expect(is.plan.proof).not.toBe(was.plan.proof)
+      expect(is.plan).toMatchObject({ createdBy: 'console', checks: [] })
+      expect(entryProof(is.plan.proof, host)).toEqual(entryProof(was.plan.proof, host))
       expect(is.exposure.expiresAt).toBeUndefined()
     }
-    // Both edges have the new proofs: what a comparison finds would be drift.
     await until('nothing differs', async () => (await command(['diff', '--all', ...url()])).code === 0)
     const told = await withStore(lab, async (store) => (await store.readAudit(0, 1_000)).map(({ action }) => action))
     expect(told.filter((action) => action === 'rebuild')).toHaveLength(TOTAL + 1)

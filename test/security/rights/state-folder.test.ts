@@ -190,6 +190,8 @@ const OTHERS = [
   'edge join --config OUT/edge.yaml',
   'edge hand-over store_4f1c store_a07b --yes --config OUT/edge.yaml',
   'edge leave --yes --config OUT/edge.yaml',
+  'reconcile',
+  'reconcile --all --yes',
   'withdraw --show',
   'withdraw --all --yes',
   'resolve plan_1 --show',

@@ -1,0 +1,175 @@
+import type { Edge, ListedHost } from '../edge/contract.ts'
+import { certificateId } from '../edge/record/entry.ts'
+import { type HostFence, hostLease } from '../model/run.ts'
+import { type Exposure, type ExposureStore, eachExposure } from '../store/ports/exposures.ts'
+import type { LeaseStore } from '../store/ports/leases.ts'
+import type { Store } from '../store/ports/store.ts'
+import type { Shortfall } from './edge-standings.ts'
+
+type ReconciledStore = Pick<Store, 'epoch' | 'storeId'> &
+  Pick<ExposureStore, 'listExposures' | 'confirmExposures'> &
+  Pick<LeaseStore, 'lastFences'>
+
+/**
+ * Why nothing is done with a host by itself since the store was restored or rebuilt. `newer`: a run that this store does not know has
+ * changed it on an edge. `gone`: such a run has taken it off an edge. `older_certificate`: an edge has another certificate than the
+ * store, which may be the older one. `unread`: an edge could not be read. `end`: its end may have been moved.
+ */
+export type WaitingReason = 'newer' | 'gone' | 'older_certificate' | 'unread' | 'end'
+
+/** A host that waits for a person, or for an edge. */
+export interface WaitingHost {
+  readonly host: string
+  readonly why: WaitingReason
+  /** Undefined for an end. */
+  readonly edge: string | undefined
+}
+
+type Doubt = Omit<WaitingHost, 'host'>
+
+/** What this store knows of itself and its hosts. */
+interface Known {
+  readonly epoch: number
+  readonly storeId: string
+  /** The numbers of its newest runs, by lease. */
+  readonly fences: ReadonlyMap<string, number>
+}
+
+/** How an edge has a host that a run has changed there. */
+interface Seen {
+  readonly server: string
+  readonly listed: ListedHost
+  readonly fence: HostFence
+}
+
+/** A restored or rebuilt store begins in reconcile: what is equal everywhere is confirmed, and all else waits. */
+export class Reconcile {
+  readonly #store: ReconciledStore
+  readonly #edges: readonly Edge[]
+
+  constructor(store: ReconciledStore, edges: readonly Edge[]) {
+    this.#store = store
+    this.#edges = edges
+  }
+
+  /** Confirms hosts that are equal everywhere. Resolves with those that wait, and with whether any was confirmed. */
+  async confirmEqual(
+    exposures: Iterable<Exposure>,
+  ): Promise<{ readonly confirmed: boolean; readonly waiting: readonly WaitingHost[] }> {
+    const { equal, waiting } = await this.#look(exposures)
+    await this.#store.confirmExposures(equal, 'edges')
+    return { confirmed: equal.length > 0, waiting }
+  }
+
+  /** Changes nothing. */
+  async waiting(): Promise<readonly WaitingHost[]> {
+    return (await this.#look(await Array.fromAsync(eachExposure(this.#store)))).waiting
+  }
+
+  /** A person has decided: what the store says of these hosts holds. */
+  async settle(hosts: readonly string[]): Promise<void> {
+    await this.#store.confirmExposures(hosts, 'end')
+  }
+
+  async #look(exposures: Iterable<Exposure>): Promise<{ equal: readonly string[]; waiting: readonly WaitingHost[] }> {
+    const unconfirmed = [...exposures].filter((exposure) => exposure.unconfirmed !== undefined)
+    const doubts = await this.#doubts(unconfirmed.filter((exposure) => exposure.unconfirmed === 'edges'))
+    const equal: string[] = []
+    const waiting: WaitingHost[] = []
+    for (const { host, unconfirmed: what, expiresAt } of unconfirmed) {
+      const doubt = doubts.get(host)
+      if (doubt) waiting.push({ host, ...doubt })
+      else {
+        if (what === 'edges') equal.push(host)
+        if (expiresAt !== undefined) waiting.push({ host, why: 'end', edge: undefined })
+      }
+    }
+    return { equal, waiting }
+  }
+
+  /** By host. Of every host, if an edge cannot be read. */
+  async #doubts(exposures: readonly Exposure[]): Promise<ReadonlyMap<string, Doubt>> {
+    if (exposures.length === 0) return new Map()
+    const hosts = exposures.map(({ host }) => host)
+    const [epoch, storeId] = await Promise.all([this.#store.epoch(), this.#store.storeId()])
+    const known = { epoch, storeId, fences: await this.#store.lastFences(hosts.map(hostLease)) }
+    const nothingRead = (edge: string | undefined) =>
+      new Map(hosts.map((host) => [host, { why: 'unread', edge } as const]))
+    if (this.#edges.length === 0) return nothingRead(undefined)
+    const seen = new Map<string, Seen[]>(hosts.map((host) => [host, []]))
+    for (const edge of this.#edges) {
+      const { server } = edge
+      const list = await edge.list(hosts).catch(() => undefined)
+      if (!list) return nothingRead(server)
+      for (const listed of list.hosts)
+        if (listed.fence) seen.get(listed.host)?.push({ server, listed, fence: listed.fence })
+    }
+    const doubts = exposures.map(
+      (exposure) => [exposure.host, doubtOf(exposure, seen.get(exposure.host), known)] as const,
+    )
+    return new Map(doubts.flatMap(([host, doubt]) => (doubt ? [[host, doubt]] : [])))
+  }
+}
+
+/** The edges that the newest run of the host has changed tell how the host has to be. What is older there is only behind. */
+function doubtOf(exposure: Exposure, seen: readonly Seen[] = [], { epoch, storeId, fences }: Known): Doubt | undefined {
+  const foreign = seen.find(({ fence }) => fence.store !== undefined && fence.store !== storeId)
+  if (foreign) return { why: 'newer', edge: foreign.server }
+  const newest = seen.filter(({ fence }) => !seen.some((other) => isHigher(other.fence, fence)))
+  const [first] = newest
+  if (!first) return undefined
+  const number = fences.get(hostLease(exposure.host))
+  const isNewer = isNewerThan(first.fence, epoch, number)
+  if (!isNewer && number !== undefined) return undefined
+  // The number of its newest run is not known to a store that was rebuilt: what stands there has to be what it says.
+  for (const { server, listed } of newest) {
+    const why = differenceOf(exposure, listed)
+    if (why) return { why, edge: server }
+  }
+  return isNewer ? { why: 'newer', edge: first.server } : undefined
+}
+
+function differenceOf({ planId, receipt }: Exposure, { entry, revision }: ListedHost): WaitingReason | undefined {
+  if (revision === null) return 'gone'
+  // What somebody has edited beyond recognition is drift.
+  if (!entry) return undefined
+  if (entry.plan !== planId) return 'newer'
+  const fingerprint = receipt?.certificate?.fingerprint
+  const expected = fingerprint === undefined ? null : certificateId(fingerprint)
+  return entry.certificate === expected ? undefined : 'older_certificate'
+}
+
+/** Whether a run that this store does not know has changed the host. `number`: of its own newest run; undefined if a rebuild has adopted it. */
+export const isNewerThan = (fence: HostFence, epoch: number, number: number | undefined): boolean =>
+  fence.epoch > epoch || fence.number > (number ?? Number.POSITIVE_INFINITY)
+
+export const isHigher = (one: HostFence, other: HostFence): boolean =>
+  one.epoch > other.epoch || (one.epoch === other.epoch && one.number > other.number)
+
+/** The command with which a person settles what waits. */
+const RECONCILE = 'drawbridge reconcile'
+
+const NAMED_AT_MOST = 10
+
+/** What waits, as a sentence that names the first hosts. */
+export function waitingShortfall(waiting: readonly WaitingHost[]): Shortfall {
+  const named = waiting.slice(0, NAMED_AT_MOST).map((one) => `${one.host} (${reasonOf(one)})`)
+  const more = waiting.length > named.length ? [`${waiting.length - named.length} more`] : []
+  const count = waiting.length === 1 ? '1 host waits' : `${waiting.length} hosts wait`
+  return {
+    cause: 'restored',
+    sentence:
+      `Since the store was restored or rebuilt, ${count} for confirmation, and nothing is done with them: ` +
+      `${[...named, ...more].join(', ')}. Run "${RECONCILE}" on the server.`,
+  }
+}
+
+const REASONS: Readonly<Record<WaitingReason, string>> = {
+  newer: 'newer on edge',
+  gone: 'gone on edge',
+  older_certificate: 'another certificate on edge',
+  unread: 'not read: edge',
+  end: 'end in doubt',
+}
+
+export const reasonOf = ({ why, edge }: WaitingHost): string => [REASONS[why], edge].filter(Boolean).join(' ')

@@ -1,0 +1,129 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { statusLines } from '../../../src/cli/views/status.ts'
+import { certificateId } from '../../../src/edge/record/entry.ts'
+import { receiptOf } from '../../../src/model/receipt.ts'
+import { chosen, waitingLines } from '../../../src/operate/converge.ts'
+import { EdgeStandings } from '../../../src/runs/edge-standings.ts'
+import { openStore } from '../../../src/store/open.ts'
+import type { Store } from '../../../src/store/ports/store.ts'
+import { convergeOn } from '../../support/converge.ts'
+import { FakeEdge } from '../../support/edge/fake-edge.ts'
+import { appliedPlan } from '../../support/saga.ts'
+import { type TempFolder, tempFolder } from '../../support/temp-folder.ts'
+
+const CERTIFICATE = {
+  ...{ fingerprint: Array(32).fill('0A').join(':'), certificateFile: '', keyFile: '', names: [], notBefore: 0 },
+  ...{ notAfter: 1, source: 'issued' as const, ours: true },
+}
+const PAIR = certificateId(CERTIFICATE.fingerprint)
+const SOON = 5
+const otherPlan = `plan_${'0'.repeat(26)}`
+
+let folder: TempFolder
+let store: Store
+let primary: FakeEdge
+let secondary: FakeEdge
+let standings: EdgeStandings
+
+beforeEach(async () => {
+  folder = tempFolder()
+  store = await openStore({ kind: 'sqlite', file: `${folder.path}/rebuilt.db` })
+  primary = new FakeEdge('23')
+  secondary = new FakeEdge('73')
+  standings = new EdgeStandings(() => 1)
+})
+afterEach(async () => {
+  await store.close()
+  folder[Symbol.dispose]()
+})
+
+const converge = () => convergeOn({ store, primary, secondary, standings, now: () => 10 })
+
+/** A host as a rebuild enters it. A run of the lost store with the number 7 has changed it on both edges. */
+async function adopted(expiresAt?: number): Promise<{ readonly host: string; readonly planId: string }> {
+  const { host, planId } = await appliedPlan(store, 1)
+  await store.deleteExposure(host, planId, 1)
+  const receipt = receiptOf({ certificate: CERTIFICATE })
+  const claim = { host, planId, state: 'applied', fence: 0, since: 1, receipt } as const
+  await store.insertExposure({ ...claim, expiresAt, unconfirmed: 'edges' })
+  for (const edge of [primary, secondary]) {
+    edge.put(host, planId, PAIR)
+    edge.fences.push({ host, epoch: 1, number: 7 })
+  }
+  return { host, planId }
+}
+
+const unconfirmed = async (host: string) => (await store.findExposure(host))?.unconfirmed
+const told = () => standings.of('23')?.outOfStep?.sentence ?? ''
+
+test('what is equal on every edge is confirmed without a question', async () => {
+  const { host } = await adopted()
+  await converge().reconcile()
+  expect(await unconfirmed(host)).toBeUndefined()
+  expect(standings.all.map(({ outOfStep }) => outOfStep)).toEqual([undefined, undefined])
+})
+
+test('an edge that has never had the host, or was away at its last change, is only behind', async () => {
+  const [{ host }, other] = [await adopted(), await adopted()]
+  secondary.standing.delete(host)
+  secondary.fences.splice(0, 1)
+  secondary.put(other.host, otherPlan, PAIR)
+  secondary.fences.splice(0, 1, { host: other.host, epoch: 1, number: 6 })
+  await converge().reconcile()
+  expect([await unconfirmed(host), await unconfirmed(other.host)]).toEqual([undefined, undefined])
+})
+
+test.each([
+  ['newer on edge 73', (host: string) => secondary.put(host, otherPlan, PAIR)],
+  ['gone on edge 73', (host: string) => void secondary.standing.delete(host)],
+  ['gone on edge 23', (host: string) => void primary.standing.delete(host)],
+  ['another certificate on edge 73', (host: string, planId: string) => secondary.put(host, planId, '0b'.repeat(16))],
+])('%s: the host waits, is not changed and does not end, until a person confirms it', async (why, change) => {
+  const [equal, { host, planId }] = [await adopted(SOON), await adopted(SOON)]
+  change(host, planId)
+  const before = [primary, secondary].map(({ standing }) => new Map(standing))
+  await converge().reconcile()
+  await converge().reconcile()
+  expect([primary.standing, secondary.standing]).toEqual(before)
+  expect(await store.exposuresDue(10)).toEqual([])
+  expect(await converge().waiting()).toHaveLength(2)
+  expect(told()).toContain(`${host} (${why})`)
+  expect(told()).toContain(`${equal.host} (end in doubt)`)
+  expect(told()).toContain('drawbridge reconcile')
+  await converge().settle([host])
+  expect(await unconfirmed(host)).toBeUndefined()
+  expect((await store.exposuresDue(10)).map((due) => due.host)).toEqual([host])
+})
+
+test('while an edge cannot be read nothing is confirmed', async () => {
+  const { host } = await adopted()
+  const away = new Error('The edge is away.')
+  const { edge } = secondary
+  const list = async () => Promise.reject(away)
+  const looking = convergeOn({
+    ...{ store, primary, standings, now: () => 10 },
+    secondary: Object.defineProperty(new FakeEdge('73'), 'edge', { value: { ...edge, list } }),
+  })
+  await looking.reconcile()
+  expect(await unconfirmed(host)).toBe('edges')
+  expect(told()).toContain(`${host} (not read: edge 73)`)
+  await converge().reconcile()
+  expect(await unconfirmed(host)).toBeUndefined()
+  expect(told()).toBe('')
+})
+
+test('status and the command name what waits; a host that does not wait is refused', async () => {
+  const { host } = await adopted()
+  secondary.standing.delete(host)
+  await converge().reconcile()
+  const waiting = await converge().waiting()
+  expect(waitingLines(waiting).at(-1)).toBe(`  ${host}  gone on edge 73`)
+  expect(chosen(waiting, host)).toEqual(waiting)
+  expect(() => chosen(waiting, 'other.lab.test')).toThrow('does not wait')
+  const [standing] = standings.all
+  const edges = [{ server: '23', unknown: 0, outOfStep: { cause: 'restored', detail: standing?.outOfStep?.sentence } }]
+  const row = { host, badge: 'RUNNING', server: '25', certificate: null, expiresAt: null, uptime24h: 1, managed: true }
+  const body = { hosts: [row], total: 1, matched: 1, counts: { RUNNING: 1 }, edges, at: '2026-01-01T00:00:00Z' }
+  const screen = { columns: 400, paint: (_: string, text: string) => text } as never
+  expect(statusLines(body as never, screen).join('\n')).toContain(`${host} (gone on edge 73)`)
+})
