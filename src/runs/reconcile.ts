@@ -15,7 +15,7 @@ type ReconciledStore = Pick<Store, 'epoch' | 'storeId'> &
  * changed it on an edge. `gone`: such a run has taken it off an edge. `older_certificate`: an edge has another certificate than the
  * store, which may be the older one. `unread`: an edge could not be read. `end`: its end may have been moved.
  */
-export type WaitingReason = 'newer' | 'gone' | 'older_certificate' | 'unread' | 'end'
+type WaitingReason = 'newer' | 'gone' | 'older_certificate' | 'unread' | 'end'
 
 /** A host that waits for a person, or for an edge. */
 export interface WaitingHost {
