@@ -10,11 +10,11 @@ import type { EdgePreparation } from './edge-preparation.ts'
 import type { Duty } from './engine/duty.ts'
 import { recover, takeUp } from './engine/recover.ts'
 import type { Runs } from './engine/runs.ts'
+import { settleRuns } from './engine/settle-runs.ts'
 import { Expiry, type ExpiryParts } from './expiry.ts'
 import { removeLateRecords } from './late-records.ts'
 import { type MarksParts, rewriteMarks } from './marks.ts'
 import type { Renewals } from './renewals.ts'
-import { settleRuns } from './settle-runs.ts'
 import type { StepParts } from './steps/context.ts'
 
 interface HousekeepingParts extends Pick<StepParts, 'primary' | 'secondary' | 'providerFor' | 'readBack'> {

@@ -5,7 +5,7 @@ import type { Change } from '../../../src/edge/contract.ts'
 import { unsettledRuns } from '../../../src/edge/engine/unsettled.ts'
 import type { UnsettledRun } from '../../../src/model/run.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
-import { settleRuns } from '../../../src/runs/settle-runs.ts'
+import { settleRuns } from '../../../src/runs/engine/settle-runs.ts'
 import { changeHost } from '../../support/edge/edge.ts'
 import { entryOf, startEngine, type TestEngine } from '../../support/edge/engine.ts'
 

@@ -1,6 +1,6 @@
-import type { Edge } from '../edge/contract.ts'
-import type { RunStore } from '../store/ports/runs.ts'
-import type { Store } from '../store/ports/store.ts'
+import type { Edge } from '../../edge/contract.ts'
+import type { RunStore } from '../../store/ports/runs.ts'
+import type { Store } from '../../store/ports/store.ts'
 
 interface SettleParts {
   readonly edges: readonly Pick<Edge, 'server' | 'unsettledRuns' | 'change'>[]
