@@ -466,7 +466,7 @@ describe('effects', () => {
 
   test('decisions use no clock and no randomness', () => {
     const impure = files
-      .filter((file) => ['plan', 'diagnose', 'model', 'monitor/schedule.ts'].some((rule) => covers(rule, file)))
+      .filter((file) => ['plan', 'diagnose', 'model', 'monitor/rounds/schedule.ts'].some((rule) => covers(rule, file)))
       .filter((file) => /Math\.random|randomBytes|randomInt|primitives\/clock/.test(textOf(file)))
     expect(impure).toEqual([])
   })

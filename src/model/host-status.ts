@@ -83,6 +83,17 @@ export interface HostStatus extends WatchedHost {
   readonly mute?: Mute | undefined
 }
 
+/** What a check of all hosts by request has found. */
+export interface HostsChecked {
+  /** The number of hosts that were checked. */
+  readonly checked: number
+  /** The hosts whose badge is another one than before. */
+  readonly changed: readonly { readonly host: string; readonly badge: Badge }[]
+  /** Hosts that a run is changing: its own verification checks them. */
+  readonly busy: readonly string[]
+  readonly failed: readonly string[]
+}
+
 interface Trouble {
   readonly since: number
   /** It has lasted as long as the host's rule allows, and its alert was sent. */

@@ -1,6 +1,7 @@
 import type { EdgeReader, ServedMap } from '../edge/served.ts'
 import type { Validity } from '../model/badge.ts'
-import type { AlertRule, Mute } from '../model/host-status.ts'
+import { Fault } from '../model/errors.ts'
+import type { AlertRule, HostsChecked, Mute } from '../model/host-status.ts'
 import { WakeUp, wokenWithin } from '../primitives/followers.ts'
 import { HeldLeases } from '../runs/engine/lease.ts'
 import type { Store } from '../store/ports/store.ts'
@@ -8,7 +9,8 @@ import { Follower } from './follower.ts'
 import { withCertificate } from './judge.ts'
 import { Mutes } from './mutes.ts'
 import { ReadBarrier } from './read-order.ts'
-import { Rounds, type RoundsParts } from './rounds.ts'
+import type { FullRound } from './rounds/full-round.ts'
+import { Rounds, type RoundsParts } from './rounds/rounds.ts'
 import { StatusWriter } from './status-writer.ts'
 import type { FirstAnswer } from './sync-host.ts'
 import { WatchList } from './watch-list.ts'
@@ -47,6 +49,7 @@ export class Monitor {
   readonly #told = new WakeUp()
   /** When the board was last known to be what the store says. */
   #confirmedAt: number | undefined
+  #asked: PromiseWithResolvers<HostsChecked | undefined> | undefined
   #stopped = false
   #ended: Promise<void> = Promise.resolve()
 
@@ -114,6 +117,16 @@ export class Monitor {
     if (this.#hosts instanceof WatchList) this.#hosts.touchRun(runId)
   }
 
+  /**
+   * Reads everything again and checks every host fully. Resolves when the results are on the board and in the store. Undefined:
+   * another instance checks the hosts. Callers at the same time share one result.
+   */
+  checkAll(): Promise<HostsChecked | undefined> {
+    this.#asked ??= Promise.withResolvers()
+    this.#told.call()
+    return this.#asked.promise
+  }
+
   /** Resolves when the board shows all earlier commits of `host`, or of all hosts. Await it before reading the board. */
   upToDate(host?: string): Promise<void> {
     return this.#barrier.passed(host)
@@ -123,6 +136,7 @@ export class Monitor {
     this.#stopped = true
     this.#told.call()
     await this.#ended
+    this.#takeAsked()?.reject(new Fault('The service is shutting down.'))
     this.#parts.visitor.close()
   }
 
@@ -135,14 +149,22 @@ export class Monitor {
         if (await this.#lead()) follower = this.#follow()
         await follower.update()
         await this.#mutes.refresh()
+        this.#takeAsked()?.resolve(undefined)
         this.#confirmedAt = this.#parts.clock.now()
       } catch (error) {
         log.error({ event: 'monitor_round_failed', err: error }, 'Monitor round failed; retrying.')
+        this.#takeAsked()?.reject(error)
         if (this.#hosts !== follower) follower = this.#follow()
       }
       if (!this.#stopped) await wokenWithin(this.#told, store.isWatching() ? TOLD_FOLLOW_MS : FOLLOW_MS, clock)
     }
     stopWatching()
+  }
+
+  #takeAsked() {
+    const asked = this.#asked
+    this.#asked = undefined
+    return asked
   }
 
   #follow(): Follower {
@@ -183,14 +205,23 @@ export class Monitor {
   }
 
   async #checkHosts(held: HeldLeases, watchList: WatchList, rounds: Rounds, writer: StatusWriter): Promise<void> {
+    let round: FullRound | undefined
     while (!this.#stopped) {
       await held.ensureHeld()
       if (!(await this.#parts.mayCheck())) return
       this.#confirm(held)
       await this.#refreshMutes(() => this.#mutes.refresh())
-      await this.#refresh(watchList)
+      const isNewlyAsked = this.#asked !== undefined && !round
+      if (isNewlyAsked) watchList.readAgain()
+      const isRead = await this.#refresh(watchList)
+      if (isNewlyAsked && isRead) round = rounds.checkAll()
       rounds.begin()
+      const over = round?.isOver ? round : undefined
       await this.#write(writer)
+      if (over) {
+        this.#takeAsked()?.resolve(over.result((host) => this.#parts.board.find(host)))
+        round = undefined
+      }
       await this.#parts.clock.sleep(TICK_MS)
     }
   }
@@ -202,13 +233,15 @@ export class Monitor {
     this.#confirmedAt = leftMs > leaseMs / 2 ? clock.now() : clock.now() + leftMs - leaseMs
   }
 
-  async #refresh(watchList: WatchList): Promise<void> {
+  async #refresh(watchList: WatchList): Promise<boolean> {
     const { clock, log } = this.#parts
-    await watchList
-      .refresh(clock.now())
-      .catch((error: unknown) =>
-        log.error({ event: 'host_list_failed', err: error }, 'The list of hosts could not be read; retrying.'),
-      )
+    try {
+      await watchList.refresh(clock.now())
+      return true
+    } catch (error) {
+      log.error({ event: 'host_list_failed', err: error }, 'The list of hosts could not be read; retrying.')
+      return false
+    }
   }
 
   async #refreshMutes(refresh: () => Promise<void>): Promise<void> {

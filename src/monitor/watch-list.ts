@@ -115,6 +115,11 @@ export class WatchList {
     if (released) writer.put(pending(released))
   }
 
+  /** Lets the next refresh read everything, whenever it was read last. */
+  readAgain(): void {
+    this.#eventsReadAt = this.#listedAt = this.#readAt = Number.NEGATIVE_INFINITY
+  }
+
   /** Updates the hosts on the board if something may have changed. */
   async refresh(now: number): Promise<void> {
     await this.#syncChangedExposures(now)

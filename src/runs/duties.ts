@@ -1,4 +1,5 @@
 import { sentenceOf } from '../model/errors.ts'
+import type { HostsChecked } from '../model/host-status.ts'
 import type { Pruned } from '../store/ports/store.ts'
 import type { Converged } from './converge.ts'
 import type { Recovered } from './engine/recover.ts'
@@ -8,7 +9,7 @@ import type { Remarked } from './marks.ts'
 import type { Renewed } from './renewals.ts'
 
 /** The duties that can be run by request, in the order in which all of them run. */
-export const DUTIES = ['recover', 'converge', 'expire', 'renew', 'marks', 'prune'] as const
+export const DUTIES = ['recover', 'converge', 'expire', 'renew', 'marks', 'check', 'prune'] as const
 export type DutyName = (typeof DUTIES)[number]
 
 /** What one run of a duty did. */
@@ -16,7 +17,7 @@ export interface DutyReport {
   readonly duty: DutyName
   /** False: something could not be done. */
   readonly ok: boolean
-  /** How many hosts were changed; for prune, how many rows were deleted. */
+  /** How many hosts were changed; for check, how many have another badge; for prune, how many rows were deleted. */
   readonly changed: number
   /** The changed hosts, at most `MOST_HOSTS` of them. */
   readonly hosts: readonly string[]
@@ -30,11 +31,15 @@ export interface DutyResults {
   readonly expire: Expired
   readonly renew: Renewed
   readonly marks: Remarked & LateRecords
+  readonly check: HostsChecked
   readonly prune: Pruned
 }
 
-/** Why a duty was not run: this instance does not reach the edge, or another instance does the duty. */
-export type NotDone = 'no_edge' | 'elsewhere'
+/**
+ * Why a duty was not run: this instance does not reach the edge, another instance does the duty now, or another instance is the
+ * only one to do it.
+ */
+export type NotDone = 'no_edge' | 'elsewhere' | 'others_duty'
 
 const MOST_HOSTS = 100
 const MOST_NAMED = 5
@@ -43,6 +48,8 @@ const LONGEST_REASON = 500
 export function dutyReport<Name extends DutyName>(duty: Name, result: DutyResults[Name] | NotDone): DutyReport {
   if (result === 'no_edge')
     return report(duty, [], ['this instance does not reach the edge; an instance that reaches it does this'])
+  if (result === 'others_duty')
+    return report(duty, [], ['another instance on this store does this; run the command on its machine'])
   if (result === 'elsewhere') return report(duty, [], ['another instance is doing this'], false)
   return SENTENCES[duty](result)
 }
@@ -129,6 +136,21 @@ const SENTENCES: { readonly [Name in DutyName]: (result: DutyResults[Name]) => D
       ],
       failed.length + left.length === 0,
     ),
+  check: ({ checked, changed, busy, failed }) => {
+    const badges = changed.map(({ host, badge }) => `${host} is ${badge}`)
+    const told = [
+      `${counted(checked, 'host was', 'hosts were')} checked`,
+      badges.length > 0 ? `${counted(badges.length, 'badge', 'badges')} changed: ${named(badges)}` : 'no badge changed',
+      busy.length > 0 ? `left to the run that changes the host: ${named(busy)}` : '',
+      failed.length > 0 ? `${counted(failed.length, 'check', 'checks')} failed: ${named(failed)}` : '',
+    ]
+    return report(
+      'check',
+      changed.map(({ host }) => host),
+      told,
+      failed.length === 0,
+    )
+  },
   prune: ({ plans, events, auditLines }) => {
     const deleted = [
       [plans, 'plan', 'plans'],

@@ -1,3 +1,4 @@
+import type { HostsChecked } from '../model/host-status.ts'
 import type { Clock } from '../primitives/clock.ts'
 import { poll, type TryLimits } from '../primitives/retry.ts'
 import { sharedNextRun } from '../primitives/shared-run.ts'
@@ -27,6 +28,8 @@ interface HousekeepingParts extends Pick<StepParts, 'primary' | 'secondary' | 'p
   readonly exposer: ExpiryParts['exposer'] & MarksParts['exposer']
   readonly availability: Pick<EdgeAvailability, 'hasPrimary'>
   readonly duty: Duty
+  /** Checks every host fully. Undefined: another instance checks the hosts. */
+  readonly monitor: { checkAll(): Promise<HostsChecked | undefined> }
   /** How long what has ended is kept. */
   readonly retention: { readonly planDays: number; readonly auditDays: number; readonly eventDays: number }
   /** Warns of edges that log at debug level: their log would hold private keys. */
@@ -73,6 +76,7 @@ export function housekeeping(parts: HousekeepingParts) {
         onDuty('marks', async () => ({ ...(await rewriteMarks(parts)), ...(await removeLateRecords(parts)) })),
       ),
     ),
+    check: sharedNextRun(() => withEdge(async () => (await parts.monitor.checkAll()) ?? 'others_duty')),
     prune: sharedNextRun(() => onDuty('prune', () => prune(parts))),
   }
   return {

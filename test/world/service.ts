@@ -195,6 +195,7 @@ export class Service {
       preparation: new EdgePreparation({ edges: both, primary: PRIMARY, log: LOG, now: clock.now }),
       debugLogs: { check: async () => undefined },
       unread: { check: async () => undefined },
+      monitor: { checkAll: async () => undefined },
       duty: sharedDuty(store, instance, leaseMs, clock),
       retention: config.retention,
     })

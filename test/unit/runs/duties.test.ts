@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { dutyReport, failedDuty } from '../../../src/runs/duties.ts'
 
+const CHECKED = { checked: 0, changed: [], busy: [], failed: [] }
+const CHANGED = [
+  { host: 'a.test', badge: 'DRIFT' },
+  { host: 'b.test', badge: 'HTTP 502' },
+] as const
 const inStep = { hosts: [], outOfStep: undefined }
 
 describe('a duty says in one sentence', () => {
@@ -47,6 +52,22 @@ describe('a duty says in one sentence', () => {
       'marks: 2 owner marks were rewritten; 1 owner mark still names a plan and will be tried again: c.test.',
       false,
       dutyReport('marks', { rewritten: ['a.test', 'b.test'], failed: ['c.test'], withdrawn: [], left: [] }),
+    ],
+    ['check: 3 hosts were checked; no badge changed.', true, dutyReport('check', { ...CHECKED, checked: 3 })],
+    [
+      'check: 1 host was checked; 2 badges changed: a.test is DRIFT, b.test is HTTP 502; left to the run that changes the host: c.test.',
+      true,
+      dutyReport('check', { ...CHECKED, checked: 1, changed: CHANGED, busy: ['c.test'] }),
+    ],
+    [
+      'check: 0 hosts were checked; no badge changed; 1 check failed: a.test.',
+      false,
+      dutyReport('check', { ...CHECKED, failed: ['a.test'] }),
+    ],
+    [
+      'check: another instance on this store does this; run the command on its machine.',
+      true,
+      dutyReport('check', 'others_duty'),
     ],
     ['prune: nothing was old enough.', true, dutyReport('prune', { plans: 0, events: 0, auditLines: 0 })],
     ['prune: deleted: 1 plan, 3 audit lines.', true, dutyReport('prune', { plans: 1, events: 0, auditLines: 3 })],

@@ -1,13 +1,14 @@
-import type { EdgeVisitor } from '../edge/contract.ts'
-import type { FullCheck, HostStatus } from '../model/host-status.ts'
-import type { Clock } from '../primitives/clock.ts'
-import type { Log } from '../runtime/log.ts'
-import type { Board } from './board.ts'
+import type { EdgeVisitor } from '../../edge/contract.ts'
+import type { FullCheck, HostStatus } from '../../model/host-status.ts'
+import type { Clock } from '../../primitives/clock.ts'
+import type { Log } from '../../runtime/log.ts'
+import type { Board } from '../board.ts'
+import { isSilent, needsFullCheck, statusAfterCheck } from '../judge.ts'
+import type { StatusWriter } from '../status-writer.ts'
+import type { WatchList } from '../watch-list.ts'
 import { DueHosts } from './due-hosts.ts'
-import { isSilent, needsFullCheck, statusAfterCheck } from './judge.ts'
+import { type CheckEnd, FullRound } from './full-round.ts'
 import { isFullCheckDue, nextCheck } from './schedule.ts'
-import type { StatusWriter } from './status-writer.ts'
-import type { WatchList } from './watch-list.ts'
 
 export interface RoundsParts {
   readonly board: Board
@@ -24,12 +25,16 @@ export interface RoundsParts {
   readonly clock: Clock
 }
 
+/** A host whose turn comes while a run changes it is looked at again after this time. */
+const AFTER_BUSY_MS = 1_000
+
 /** Checks the hosts that are due, at most `atOnce` at the same time. */
 export class Rounds {
   readonly #parts: RoundsParts
   readonly #running = new Set<string>()
   readonly #due = new DueHosts()
   #knownMembership = -1
+  #fullRound: FullRound | undefined
   #stopped = false
 
   constructor(parts: RoundsParts) {
@@ -41,6 +46,14 @@ export class Rounds {
     return this.#due.countDue(this.#parts.clock.now())
   }
 
+  /** Gives every host a full check as soon as there is room for it, whenever it is due. The next call of `begin` begins. */
+  checkAll(): FullRound {
+    const round = new FullRound(this.#parts.board.all())
+    this.#fullRound = round
+    this.#knownMembership = -1
+    return round
+  }
+
   begin(): void {
     const { board, atOnce, watchList, log, clock } = this.#parts
     if (this.#knownMembership !== board.membership) this.#updateHosts()
@@ -48,15 +61,26 @@ export class Rounds {
       const host = this.#due.take(clock.now())
       if (host === undefined) return
       const status = board.find(host)
-      if (!status || watchList.isPaused(host)) continue
+      if (!status) {
+        this.#fullRound?.end(host, 'unasked')
+        continue
+      }
+      if (watchList.isPaused(host)) {
+        this.#fullRound?.end(host, 'busy')
+        this.#due.set(host, clock.now() + AFTER_BUSY_MS)
+        continue
+      }
       this.#running.add(host)
-      void this.#check(status)
-        .catch((error: unknown) =>
-          log.error({ event: 'check_failed', err: error, host }, `Check of ${host} failed; retrying at its next turn.`),
-        )
-        .finally(() => {
+      const round = this.#fullRound?.begin(host) ? this.#fullRound : undefined
+      void this.#check(status, round !== undefined)
+        .catch((error: unknown): CheckEnd => {
+          log.error({ event: 'check_failed', err: error, host }, `Check of ${host} failed; retrying at its next turn.`)
+          return 'failed'
+        })
+        .then((end) => {
           this.#running.delete(host)
           this.#schedule(host)
+          round?.end(host, end)
         })
     }
   }
@@ -66,25 +90,25 @@ export class Rounds {
     this.#stopped = true
   }
 
-  async #check(status: HostStatus): Promise<void> {
+  async #check(status: HostStatus, isAsked: boolean): Promise<CheckEnd> {
     const { board, writer, watchList, visitor, onCheck, everyMs, log, clock } = this.#parts
     const { host, path, tls, listenAddress, listenGap } = status
-    if (listenGap) return
-    const full = isFullCheckDue(host, status.fullCheck.at, needsFullCheck(status), clock.now(), everyMs)
+    if (listenGap) return 'unasked'
+    const full = isAsked || isFullCheckDue(host, status.fullCheck.at, needsFullCheck(status), clock.now(), everyMs)
     const [answer, compared] = await Promise.all([
       visitor.visit({ host, path, tls, listenAddress, full, proof: watchList.proofOf(host) }),
       full ? this.#compare(status) : undefined,
     ])
     const present = board.find(host)
     // A run may have started or ended during the check. Then the result is out of date.
-    if (this.#stopped || present?.planId !== status.planId || watchList.isPaused(host)) return
+    if (this.#stopped || present?.planId !== status.planId || watchList.isPaused(host)) return 'busy'
     // A repair was verified after this check had begun.
-    if (present.lastCheck?.at !== status.lastCheck?.at) return
+    if (present.lastCheck?.at !== status.lastCheck?.at) return 'checked'
     const after = statusAfterCheck(present, { answer, fullCheck: compared }, clock.now())
     const isWorse = after.badge !== present.badge && after.badge !== 'RUNNING'
     // Another instance may be removing the host. Check this before an alarm is sent.
-    if (isWorse && present.managed && (await watchList.isBusy(host))) return
-    if (board.find(host) !== present) return
+    if (isWorse && present.managed && (await watchList.isBusy(host))) return 'busy'
+    if (board.find(host) !== present) return 'checked'
     if (after.badge !== present.badge)
       log.info(
         { event: 'badge_changed', host, badge: after.badge, before: present.badge },
@@ -92,6 +116,7 @@ export class Rounds {
       )
     writer.put(after)
     onCheck(after)
+    return 'checked'
   }
 
   async #compare({ host, managed }: HostStatus): Promise<Pick<FullCheck, 'dns' | 'file' | 'secondary'>> {
@@ -103,24 +128,29 @@ export class Rounds {
     const { board, visitor } = this.#parts
     this.#knownMembership = board.membership
     for (const { host, fullCheck } of board.all()) {
-      if (this.#running.has(host) || (this.#due.has(host) && fullCheck.at !== null)) continue
-      this.#schedule(host)
+      const isPlaced = this.#due.has(host) && fullCheck.at !== null && !this.#fullRound?.isWaiting(host)
+      if (!this.#running.has(host) && !isPlaced) this.#schedule(host)
     }
     for (const host of [...this.#due.hosts]) {
       if (board.find(host)) continue
       this.#due.delete(host)
+      this.#fullRound?.end(host, 'unasked')
       visitor.forget(host)
     }
   }
 
   #schedule(host: string): void {
     const status = this.#parts.board.find(host)
-    if (!status) return
-    const { lastCheck, since, fullCheck, listenGap } = status
+    if (!status) this.#fullRound?.end(host, 'unasked')
+    else this.#due.set(host, this.#fullRound?.isWaiting(host) ? 0 : this.#nextCheckOf(status))
+  }
+
+  #nextCheckOf(status: HostStatus): number {
+    const { host, lastCheck, since, fullCheck, listenGap } = status
     // A host that nothing has proven yet gets its first full check at once.
     const firstAt = listenGap ? this.#parts.clock.now() : null
     const checkedAt = fullCheck.at === null ? firstAt : (lastCheck?.at ?? firstAt)
     const checked = { host, checkedAt, failingSince: isSilent(status) ? since : null }
-    this.#due.set(host, nextCheck(checked, this.#parts.everyMs))
+    return nextCheck(checked, this.#parts.everyMs)
   }
 }

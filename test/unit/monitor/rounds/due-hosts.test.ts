@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { DueHosts } from '../../../src/monitor/due-hosts.ts'
-import { fc } from '../../support/fast-check.ts'
+import { DueHosts } from '../../../../src/monitor/rounds/due-hosts.ts'
+import { fc } from '../../../support/fast-check.ts'
 
 const taken = (due: DueHosts, now: number, most = Number.POSITIVE_INFINITY): string[] => {
   const hosts: string[] = []

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isFullCheckDue, nextCheck } from '../../../src/monitor/schedule.ts'
+import { isFullCheckDue, nextCheck } from '../../../../src/monitor/rounds/schedule.ts'
 
 const EVERY = 30_000
 const NOW = 1_790_000_000_000

@@ -1,0 +1,116 @@
+import { beforeEach, expect, test } from 'vitest'
+import type { EdgeAnswer } from '../../../../src/edge/contract.ts'
+import type { HostStatus } from '../../../../src/model/host-status.ts'
+import { Board } from '../../../../src/monitor/board.ts'
+import { Rounds, type RoundsParts } from '../../../../src/monitor/rounds/rounds.ts'
+import { createLog } from '../../../../src/runtime/log.ts'
+import { sampleStatus } from '../../../support/http/host-status.ts'
+import { VirtualClock } from '../../../support/virtual-clock.ts'
+
+const WELL: EdgeAnswer = { kind: 'answer', httpStatus: 200, latencyMs: 1 }
+const EVERY_MS = 30_000
+
+/** The visits that have begun, in order. Each ends when the test says. */
+let visits: { readonly host: string; readonly full: boolean; readonly end: (answer: EdgeAnswer) => void }[]
+let paused: Set<string>
+let clock: VirtualClock
+let board: Board
+let rounds: Rounds
+
+beforeEach(() => {
+  visits = []
+  paused = new Set()
+  clock = new VirtualClock()
+  board = new Board()
+  const visit: RoundsParts['visitor']['visit'] = ({ host, full }) => {
+    const { promise, resolve } = Promise.withResolvers<EdgeAnswer>()
+    visits.push({ host, full, end: resolve })
+    return promise
+  }
+  const parts = {
+    ...{ board, clock, everyMs: EVERY_MS, atOnce: 8, log: createLog('silent', []), onCheck: () => undefined },
+    visitor: { visit, forget: () => undefined },
+    watchList: { isPaused: (host: string) => paused.has(host), isBusy: async () => false, proofOf: () => undefined },
+    writer: { put: (status: HostStatus) => board.put(status) },
+    compare: async () => ({ dns: 'ours', file: 'unchanged' }),
+  }
+  rounds = new Rounds(parts as unknown as RoundsParts)
+  for (const host of ['a.test', 'b.test']) board.put(checkedNow(host))
+  rounds.begin()
+})
+
+/** A host that is well and was just checked fully, so that its next check is not due. */
+const checkedNow = (host: string): HostStatus => {
+  const at = clock.now()
+  const lastCheck = { at, ok: true, httpStatus: 200, latencyMs: 1, reason: null }
+  const fullCheck = { at, dns: 'ours', file: 'unchanged', certificate: null } as const
+  return sampleStatus({ ...{ host, tls: false, badge: 'RUNNING', since: at, lastCheck, fullCheck } })
+}
+
+const asked = () => visits.map(({ host, full }) => `${host} ${full}`)
+const result = () => round.result((host) => board.find(host))
+let round: ReturnType<Rounds['checkAll']>
+
+/** What the monitor does with a request, up to the first checks. */
+function checkAll(): void {
+  round = rounds.checkAll()
+  rounds.begin()
+}
+
+async function endAll(answer: EdgeAnswer): Promise<void> {
+  for (const { end } of visits) end(answer)
+  await clock.turn()
+  rounds.begin()
+}
+
+test('a request checks every host fully, although none is due, and tells whose badge changed', async () => {
+  expect(asked()).toEqual([])
+  checkAll()
+  expect(asked()).toEqual(['a.test true', 'b.test true'])
+  visits[0]?.end({ kind: 'no_answer', reason: 'refused' })
+  await clock.turn()
+  expect(round.isOver).toBe(false)
+  await endAll(WELL)
+  expect(round.isOver).toBe(true)
+  expect(result()).toEqual({ checked: 2, changed: [{ host: 'a.test', badge: 'DOWN' }], busy: [], failed: [] })
+  expect(visits).toHaveLength(2)
+})
+
+test('a check that began before the request does not count: its host is checked once more', async () => {
+  await clock.advance(2 * EVERY_MS)
+  rounds.begin()
+  expect(asked()).toEqual(['a.test false', 'b.test false'])
+  checkAll()
+  await endAll(WELL)
+  expect([round.isOver, asked().slice(2)]).toEqual([false, ['a.test true', 'b.test true']])
+  await endAll(WELL)
+  expect([round.isOver, result().checked]).toEqual([true, 2])
+})
+
+test('a host that a run changes is left to the run, and one that goes away is not waited for', async () => {
+  paused.add('a.test')
+  checkAll()
+  board.remove('b.test')
+  await endAll(WELL)
+  expect([round.isOver, result()]).toEqual([true, { checked: 0, changed: [], busy: ['a.test'], failed: [] }])
+})
+
+test('a check that fails is told', async () => {
+  board.remove('b.test')
+  checkAll()
+  // As if the edge's answer could not be read at all.
+  visits[0]?.end(undefined as unknown as EdgeAnswer)
+  await endAll(WELL)
+  expect(result()).toMatchObject({ checked: 0, failed: ['a.test'] })
+})
+
+test('a host whose turn comes while a run changes it has its check after the run', async () => {
+  paused.add('a.test')
+  await clock.advance(2 * EVERY_MS)
+  rounds.begin()
+  expect(asked()).toEqual(['b.test false'])
+  paused.clear()
+  await clock.advance(2_000)
+  rounds.begin()
+  expect(asked()).toEqual(['b.test false', 'a.test false'])
+})
