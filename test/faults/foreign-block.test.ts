@@ -8,6 +8,7 @@ import { takes } from '../support/delay.ts'
 import { visit } from '../support/edge/visitor.ts'
 import { entryFile } from '../support/lab/entry-file.ts'
 import { applied, planned, planOf, planRequest, removed, run, world } from '../support/lab/exposure.ts'
+import { untilChecked } from '../support/lab/housekeeping.ts'
 import type { TestLab } from '../support/lab/lab.ts'
 import { expectApplicable, expectFailure, expectPutBack } from '../support/lab/put-back.ts'
 import { borrowLab } from '../support/lab/shared-lab.ts'
@@ -16,8 +17,7 @@ import { until } from '../support/until.ts'
 /** Server blocks that Drawbridge did not write serve the name to expose, or a name that matches it. */
 let lab: TestLab
 beforeAll(async () => {
-  lab = await borrowLab('mortal')
-  await lab.restartService((config) => ({ ...config, monitor: { everySeconds: 1, timeoutSeconds: 3 } }))
+  lab = await borrowLab()
 })
 afterAll(() => lab?.stop())
 
@@ -146,7 +146,7 @@ describe('the answer of a foreign block does not count', () => {
     const { host, planId } = await applied(lab, { subdomain: 'badge' })
     const badge = async (path: string) => (await lab.call({ path: `${path}?host=${host}` })).body.badge
     const turns = (wanted: string) =>
-      until(`the badge is ${wanted}`, async () => (await badge('/api/health')) === wanted)
+      untilChecked(lab, `the badge is ${wanted}`, async () => (await badge('/api/health')) === wanted)
     await turns('RUNNING')
     const path = place(primary(), 'before', block(primary(), host))
     reload(primary())

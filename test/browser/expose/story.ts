@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import { startWebBackend } from '../../support/backends/web-backend.ts'
 import { visit } from '../../support/edge/visitor.ts'
 import { applied, planned } from '../../support/lab/exposure.ts'
+import { housekeeping } from '../../support/lab/housekeeping.ts'
 import { startSwitchedBackend } from '../../support/lab/switched-backend.ts'
 import type { PageSite } from '../../support/programs/browser.ts'
 import { test } from '../site/page-test.ts'
@@ -45,6 +46,7 @@ export function story(): void {
     await badgeOf(page, host, 'RUNNING').waitFor()
 
     await backend.stop()
+    await housekeeping(lab, 'check')
     await badgeOf(page, host, 'HTTP 502').waitFor()
     await badgeOf(page, host, 'HTTP 502').click()
     await page.waitForURL(`**/hosts/${host}`)
@@ -65,6 +67,7 @@ export function story(): void {
     await page.goBack()
 
     await backend.start()
+    await housekeeping(lab, 'check')
     await badgeOf(page, host, 'RUNNING').waitFor()
     await diagnosis.getByText('Nothing needs to be done.').waitFor()
 

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { askForDuties } from '../../../src/operate/control/client.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
 import { startWebBackend } from '../../support/backends/web-backend.ts'
 import { editEntry, entryFile } from '../../support/lab/entry-file.ts'
 import { applied, granted, planned, planOf, removed, run } from '../../support/lab/exposure.ts'
+import { housekeeping } from '../../support/lab/housekeeping.ts'
 import { startWithAgents, type TestLab } from '../../support/lab/lab.ts'
 import { type SecondInstance, startSecondInstance } from '../../support/lab/second-instance.ts'
 import { borrowPostgres, type PostgresCluster } from '../../support/programs/postgres.ts'
@@ -114,6 +116,8 @@ describe.each(process.env.CAMPAIGN ? INSTANCES : INSTANCES.slice(1))('on an inst
     const file = entryFile(lab.description.edges.primary, host)
     const badge = async () => (await instance().call({ path: `/api/health?host=${host}` })).body.badge
     editEntry(file, host)
+    const [{ sentence } = { sentence: '' }] = await housekeeping(lab, 'check')
+    expect(sentence).toContain(`${host} is DRIFT`)
     await until('the edit is noticed', async () => (await badge()) === 'DRIFT')
     const repaired = await run(instance(), planId, 'repair', {}, { overwrite: true })
     expect(repaired.status).toBe(200)
@@ -126,6 +130,11 @@ describe.each(process.env.CAMPAIGN ? INSTANCES : INSTANCES.slice(1))('on an inst
     if (instance().call === lab.call) expect(await isReleased()).toBe(true)
     await until('the host is told as not managed', isReleased)
   }, 120_000)
+
+  test('only the instance that asks the hosts checks them by request', async () => {
+    const [there] = await askForDuties(second.stateDir, ['check'])
+    expect(there?.sentence).toBe('check: another instance on this store does this; run the command on its machine.')
+  })
 
   test('a run that nobody waits for is told by all reads when the plan tells of it', async () => {
     const subdomain = `nobody-waits-${kind.length}`

@@ -4,6 +4,7 @@ import { freePort } from '../../../lab/free-port.ts'
 import { addOwnHosts } from '../../support/edge/foreign-hosts.ts'
 import { type Agent, errorOf, startAgentHere, structured } from '../../support/http/agent.ts'
 import { editEntry, entryFile } from '../../support/lab/entry-file.ts'
+import { untilChecked } from '../../support/lab/housekeeping.ts'
 import type { TestLab } from '../../support/lab/lab.ts'
 import { borrowLab } from '../../support/lab/shared-lab.ts'
 import { startSwitchedBackend } from '../../support/lab/switched-backend.ts'
@@ -41,7 +42,7 @@ const hostOf = (subdomain: string) => `${subdomain}.${lab.description.zone}`
 
 async function badgeBecomes(subdomain: string, badge: string): Promise<void> {
   const badgeNow = async () => (await inside.use('check_host', { host: hostOf(subdomain) })).structuredContent?.badge
-  await expect.poll(badgeNow, { timeout: 60_000 }).toBe(badge)
+  await untilChecked(lab, `${subdomain} is ${badge}`, async () => (await badgeNow()) === badge)
 }
 
 /** Every tool that looks, for both kinds of callers; the causes that were named. */

@@ -10,6 +10,7 @@ import type { TestLab } from './lab.ts'
 
 export interface SecondInstance extends AsyncDisposable {
   readonly daemon: Daemon
+  readonly stateDir: string
   readonly call: TestLab['call']
 }
 
@@ -35,6 +36,7 @@ export async function startSecondInstance(lab: TestLab): Promise<SecondInstance>
   const addresses: Readonly<Record<string, string>> = callers
   return {
     daemon,
+    stateDir,
     call: ({ from = 'internal', ...request }) => call(origin, { ...request, from: addresses[from] ?? from }),
     [Symbol.asyncDispose]: () => daemon.stop(),
   }

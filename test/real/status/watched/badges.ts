@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:net'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../../../lab/free-port.ts'
@@ -9,34 +9,29 @@ import { addOwnHosts } from '../../../support/edge/foreign-hosts.ts'
 import { makeExpiredCertificate } from '../../../support/edge/openssl.ts'
 import { editEntry, entryFile } from '../../../support/lab/entry-file.ts'
 import { applied, removed } from '../../../support/lab/exposure.ts'
+import { untilChecked } from '../../../support/lab/housekeeping.ts'
 import type { TestLab } from '../../../support/lab/lab.ts'
 import { until } from '../../../support/until.ts'
 
 const CANARY = 'canary-in-a-comment'
 
 /** Every badge that the monitor gives, on hosts that were made here and on others. */
-export function badges(given: () => TestLab): void {
+export function badges(given: () => TestLab, changed: (status: object) => Promise<void>): void {
   let lab: TestLab
   let takeOwnHosts: (() => void) | undefined
   let backend: WebBackend
   let status = 200
-  let silence: Server
 
   beforeAll(async () => {
     lab = given()
-    await lab.restartService((config) => ({
-      ...config,
-      monitor: { everySeconds: 1, timeoutSeconds: 3 },
-      status: {
-        hosts: {
-          'Paths.lab.test': { path: '/up?deep=1', good: [204, '500-502'], visibility: 'public' },
-          'strict.lab.test': { good: ['200-299'] },
-        },
+    await changed({
+      hosts: {
+        'Paths.lab.test': { path: '/up?deep=1', good: [204, '500-502'], visibility: 'public' },
+        'strict.lab.test': { good: ['200-299'] },
       },
-    }))
+    })
     const address = lab.description.backends[0]?.address ?? ''
     backend = await startWebBackend(lab, (_request, response) => response.writeHead(status).end())
-    silence = createServer(() => undefined).listen(3999, address)
     const pem = { certificate: join(lab.state, 'own.pem'), key: join(lab.state, 'own.key') }
     await makeExpiredCertificate({ ...pem, names: ['DNS:expired.lab.test'] })
     const byName = await freePort()
@@ -54,7 +49,6 @@ export function badges(given: () => TestLab): void {
   server { listen localhost:${byName}; server_name local.lab.test; return 204; }
   server { listen ${edge}:8080; server_name mute.lab.test; return 444; }
   server { listen ${edge}:8080; server_name away.lab.test; location / { proxy_pass http://127.0.0.9:9; } }
-  server { listen ${edge}:8080; server_name silent.lab.test; location / { proxy_pass http://${address}:3999; } }
   server { listen ${edge}:8443; server_name expired.lab.test; return 204;
     ssl_certificate ${pem.certificate}; ssl_certificate_key ${pem.key}; }
 `,
@@ -62,7 +56,6 @@ export function badges(given: () => TestLab): void {
   })
 
   afterAll(async () => {
-    silence?.close()
     await backend?.[Symbol.asyncDispose]()
     takeOwnHosts?.()
   })
@@ -71,7 +64,7 @@ export function badges(given: () => TestLab): void {
     lab.call({ path: `/api/health?host=${encodeURIComponent(host)}`, from })
   const badgeOf = async (host: string): Promise<string> => (await health(host)).body.badge
   const turns = (host: string, badge: string) =>
-    until(`${host} shows ${badge}`, async () => (await badgeOf(host)) === badge)
+    untilChecked(lab, `${host} shows ${badge}`, async () => (await badgeOf(host)) === badge)
 
   describe('a host that was made here', () => {
     test('is RUNNING within seconds of its apply, HTTP 502 without its backend, HTTP 503 when that says so', async () => {
@@ -100,7 +93,7 @@ export function badges(given: () => TestLab): void {
       await turns(host, 'HTTP 502')
       expect((await health(host)).body.uptime24h).toBeLessThan(1)
       await removed(lab, planId)
-      await until('the host is gone', async () => (await health(host)).status === 404)
+      expect((await health(host)).status).toBe(404)
     })
 
     test.runIf(process.env.CAMPAIGN)(

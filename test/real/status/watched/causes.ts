@@ -20,7 +20,7 @@ import type { TestLab } from '../../../support/lab/lab.ts'
 import { until } from '../../../support/until.ts'
 
 /** Every cause is produced for real on a whole lab, and named. In the end the name server and the edge are gone. */
-export function causes(given: () => TestLab): void {
+export function causes(given: () => TestLab, restored: () => Promise<void>): void {
   let lab: TestLab
   let shop: Endpoint
   let away: number
@@ -32,7 +32,7 @@ export function causes(given: () => TestLab): void {
 
   beforeAll(async () => {
     lab = given()
-    await lab.restartService()
+    await restored()
     const { edges, dns, backends } = lab.description
     const edge = edges.primary.address
     const backend = backends.find(({ server }) => server === '25')?.address ?? ''

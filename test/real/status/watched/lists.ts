@@ -8,6 +8,7 @@ import { startWebBackend } from '../../../support/backends/web-backend.ts'
 import { addOwnHosts } from '../../../support/edge/foreign-hosts.ts'
 import { follow } from '../../../support/http/event-stream.ts'
 import { applied, removed } from '../../../support/lab/exposure.ts'
+import { housekeeping, untilChecked } from '../../../support/lab/housekeeping.ts'
 import type { TestLab } from '../../../support/lab/lab.ts'
 import { withStore } from '../../../support/lab/lab-store.ts'
 import { until } from '../../../support/until.ts'
@@ -26,7 +27,8 @@ export function lists(given: () => TestLab): void {
   server { listen ${edge}:8080; server_name busy.lab.test; return 503; }
 `,
     )
-    await until(
+    await untilChecked(
+      lab,
       'all four hosts were checked since nginx has them',
       async () => (await hosts('?badge=RUNNING')).matched === 3 && (await hosts('?badge=HTTP%20503')).matched === 1,
     )
@@ -149,7 +151,7 @@ export function lists(given: () => TestLab): void {
     const last = badges().at(-1)?.id
     stream.close()
     status = 500
-    await until('it is not well', async () => (await health(host)).body.badge === 'HTTP 500')
+    await untilChecked(lab, 'it is not well', async () => (await health(host)).body.badge === 'HTTP 500')
     const resumed = follow(lab, '/api/hosts/events', last)
     await until('what was missed has come', () => resumed.events.some(({ event }) => event === 'hosts'))
     expect(resumed.events.map(({ data }) => data.badge)).toEqual(['HTTP 500', undefined])
@@ -183,7 +185,8 @@ export function lists(given: () => TestLab): void {
       await until('the row is told', () => stream.events.some(({ data }) => data.muted?.note === 'moves'))
       stream.close()
       const checkedAt = (await health('busy.lab.test')).body.checkedAt
-      await until('it is checked again', async () => (await health('busy.lab.test')).body.checkedAt > checkedAt)
+      await housekeeping(lab, 'check')
+      expect((await health('busy.lab.test')).body.checkedAt > checkedAt).toBe(true)
       expect((await mute('busy.lab.test', {}, 'internal', 'unmute')).body).toEqual({
         host: 'busy.lab.test',
         muted: null,
@@ -226,7 +229,7 @@ export function lists(given: () => TestLab): void {
     let status = 200
     await using backend = await startWebBackend(lab, (_request, response) => response.writeHead(status).end())
     const { host, planId } = await applied(lab, { subdomain: 'watched', port: backend.port })
-    await until('it is running', async () => (await health(host)).body.badge === 'RUNNING')
+    expect((await health(host)).body.badge).toBe('RUNNING')
     const watching = spawn(launcher(), ['status', '--watch', '--url', lab.description.api], { stdio: 'pipe' })
     const ended = once(watching, 'close')
     let told = ''
@@ -237,9 +240,11 @@ export function lists(given: () => TestLab): void {
     try {
       await until('all hosts are told', () => told.includes('busy.lab.test  HTTP 503') && badges().length === 1)
       status = 500
+      await housekeeping(lab, 'check')
       await until('a change is told', () => badges().length === 2)
       await lab.restartService()
       status = 200
+      await housekeeping(lab, 'check')
       await until('it goes on with a service that came back', () => badges().length === 3)
       expect(badges()).toEqual(['RUNNING', 'HTTP 500', 'RUNNING'])
     } finally {
