@@ -8,6 +8,7 @@ import { demonstration } from './demo/demonstration.ts'
 import { keyboard } from './expose/keyboard.ts'
 import { nothingLost } from './expose/nothing-lost.ts'
 import { story } from './expose/story.ts'
+import { tenTasks } from './expose/ten-tasks.ts'
 import { weight } from './expose/weight.ts'
 import { outside } from './repair/outside.ts'
 import { refusals } from './repair/refusals.ts'
@@ -58,4 +59,7 @@ test.runIf(process.env.CAMPAIGN)(
   },
 )
 
-if (process.env.CAMPAIGN) accepting()
+if (process.env.CAMPAIGN) {
+  accepting()
+  tenTasks()
+}

@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useHosts } from '../api/hosts.ts'
 import { usePlan } from '../api/plans.ts'
 import type { Policy } from '../api/policy.ts'
@@ -8,6 +8,7 @@ import { Skeleton } from '../parts/Skeleton.tsx'
 import { inFull, useNow } from '../parts/time.ts'
 import { Repairs } from '../repair/Repairs.tsx'
 import { Link } from '../shell/Link.tsx'
+import { go, useSearch } from '../shell/location.ts'
 import { Page } from '../shell/Page.tsx'
 import { daysLeft, isForOthers } from '../status/attention.ts'
 import styles from './CertificatesPage.module.css'
@@ -16,7 +17,15 @@ import styles from './CertificatesPage.module.css'
 export default function CertificatesPage({ policy }: { readonly policy: Policy }) {
   const hosts = useHosts()
   const now = useNow(60_000)
-  const [open, setOpen] = useState(() => new URLSearchParams(location.search).get('renew') ?? undefined)
+  const [open, setOpen] = useState<string>()
+  const search = useSearch()
+  useEffect(() => {
+    const wanted = new URLSearchParams(search).get('renew')
+    if (!wanted) return
+    setOpen(wanted)
+    // A reload does not ask again.
+    go(location.pathname, { replace: true })
+  }, [search])
   const rows = (hosts.data?.rows ?? [])
     .flatMap((row) => (row.certificate ? [{ ...row, certificate: row.certificate }] : []))
     .sort((a, b) => a.certificate.notAfter.localeCompare(b.certificate.notAfter))
@@ -51,7 +60,7 @@ export default function CertificatesPage({ policy }: { readonly policy: Policy }
                 </Button>
               )}
               {!managed && <span className={styles.until}>Unmanaged: renewed elsewhere</span>}
-              {open === host && planId && <Renewal planId={planId} policy={policy} />}
+              {open === host && planId && <Renewal host={host} planId={planId} policy={policy} />}
             </li>
           ))}
         </ul>
@@ -60,12 +69,21 @@ export default function CertificatesPage({ policy }: { readonly policy: Policy }
   )
 }
 
-function Renewal({ planId, policy }: { readonly planId: string; readonly policy: Policy }) {
+interface RenewalProps {
+  readonly host: string
+  readonly planId: string
+  readonly policy: Policy
+}
+
+/** Takes the focus: whoever asked for it by the palette is somewhere else, above thousands of certificates. */
+function Renewal({ host, planId, policy }: RenewalProps) {
   const { data: plan } = usePlan(planId)
-  if (!plan) return <Skeleton lines={2} what="the plan" />
+  const place = useRef<HTMLDivElement>(null)
+  useEffect(() => place.current?.focus(), [])
   return (
-    <div className={styles.renewal}>
-      <Repairs plan={plan} policy={policy} acts={['renew']} withRun />
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for a form
+    <div ref={place} tabIndex={-1} role="group" aria-label={`Renewal for ${host}`} className={styles.renewal}>
+      {plan ? <Repairs plan={plan} policy={policy} acts={['renew']} withRun /> : <Skeleton lines={2} what="the plan" />}
     </div>
   )
 }

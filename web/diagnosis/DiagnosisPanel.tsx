@@ -53,9 +53,9 @@ export default function DiagnosisPanel({ host, onClose }: DiagnosisPanelProps) {
       {row && <Standing row={row} />}
       {look.isPending && <Skeleton lines={9} what={`the diagnosis of ${host}`} />}
       {look.error && !look.isFetching && <Trouble fault={look.error} again={() => void look.refetch()} />}
+      <Cause cause={diagnosis?.cause} />
       {diagnosis && (
         <>
-          <Cause cause={diagnosis.cause} />
           <RepairSection diagnosis={diagnosis} />
           {row && policy && (
             <HostActs

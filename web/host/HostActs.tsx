@@ -82,7 +82,8 @@ function Expiry({ row: { host, owner }, planId, expiresAt, isSoon, isAsked, setA
       <p>
         <Button busy={extending.isPending} onClick={() => setAsked(true)}>
           Extend…
-        </Button>
+        </Button>{' '}
+        <span role="status">{extending.isSuccess && 'Extended.'}</span>
       </p>
       {isAsked && (
         <ExtendDialog

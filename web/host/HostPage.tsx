@@ -146,7 +146,7 @@ function HeaderActs({ row: { host, planId, muted }, policy: { caller }, plan, on
 
 function Muted({ muted: { until, by, note } }: { readonly muted: NonNullable<HostRow['muted']> }) {
   return (
-    <Notice tone="calm" title={until ? `Muted until ${inFull(until)}` : 'Muted until somebody ends it'}>
+    <Notice tone="calm" title={until ? `Muted until ${inFull(until)}` : 'Muted until somebody ends it'} live>
       <p>
         By {by}
         {note && `: ${note}`}. The host is checked as before. Its trouble alerts nobody and does not count among the

@@ -1,32 +1,36 @@
-import { useState } from 'react'
-import type { Plan } from '../api/plans.ts'
+import { type ReactNode, useState } from 'react'
 import { Button } from '../parts/Button.tsx'
 import { Dialog, DialogActions } from '../parts/Dialog.tsx'
 import { Field } from '../parts/Field.tsx'
 import { TermInput } from '../parts/TermInput.tsx'
-import { deedsOf } from '../plan/contrasts.ts'
 import { useOwnerConsent } from './owner-consent.tsx'
 import styles from './RunPanel.module.css'
 
 interface RemoveDialogProps {
-  readonly plan: Plan
+  /** What is removed, as title and button say it: a host, or their number. */
+  readonly what: string
+  /** The user must type it, which prevents accidents. */
+  readonly typed: string
+  readonly owners: readonly (string | undefined)[]
+  /** One line each. */
+  readonly list: readonly string[]
+  /** What stands above the list. */
+  readonly children: ReactNode
   readonly onCancel: () => void
   readonly onRemove: () => void
 }
 
-/** The user must type the name to remove it, which prevents accidents. */
-export function RemoveDialog({ plan, onCancel, onRemove }: RemoveDialogProps) {
+/** Asks before one exposure or many are removed. */
+export function RemoveDialog({ what, typed: wanted, owners, list, children, onCancel, onRemove }: RemoveDialogProps) {
   const [typed, setTyped] = useState('')
-  const { isGiven, question } = useOwnerConsent([plan.request.owner])
-  const isSame = typed.trim().toLowerCase() === plan.host
+  const { isGiven, question } = useOwnerConsent(owners)
+  const isSame = typed.trim().toLowerCase() === wanted
   return (
-    <Dialog title={`Remove ${plan.host}?`} onClose={onCancel}>
-      <p className={styles.target}>
-        Backend on server {plan.request.server}, port {plan.request.port}.
-      </p>
+    <Dialog title={`Remove ${what}?`} onClose={onCancel}>
+      {children}
       <ul className={styles.deeds}>
-        {deedsOf(plan, 'remove').map((deed) => (
-          <li key={deed}>{deed}</li>
+        {list.map((line) => (
+          <li key={line}>{line}</li>
         ))}
       </ul>
       <form
@@ -35,14 +39,14 @@ export function RemoveDialog({ plan, onCancel, onRemove }: RemoveDialogProps) {
           if (isSame && isGiven) onRemove()
         }}
       >
-        <Field label={`Type ${plan.host} to confirm`}>
+        <Field label={`Type ${wanted} to confirm`}>
           {(props) => <TermInput {...props} value={typed} onChange={(event) => setTyped(event.target.value)} />}
         </Field>
         {question}
         <DialogActions>
           <Button onClick={onCancel}>Cancel</Button>
           <Button type="submit" look="danger" disabled={!isSame || !isGiven}>
-            Remove {plan.host}
+            Remove {what}
           </Button>
         </DialogActions>
       </form>

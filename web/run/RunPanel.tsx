@@ -6,6 +6,7 @@ import type { Policy } from '../api/policy.ts'
 import { Button } from '../parts/Button.tsx'
 import { Panel } from '../parts/Panel.tsx'
 import { Trouble } from '../parts/Trouble.tsx'
+import { deedsOf } from '../plan/contrasts.ts'
 import { draftOf } from '../plan/draft.ts'
 import { forgetDrafts, keepDraft } from '../plan/kept-draft.ts'
 import { useAsked } from '../shell/asked.ts'
@@ -79,7 +80,18 @@ export function RunPanel({ plan, policy }: { readonly plan: Plan; readonly polic
         <ApplyDialog plan={plan} policy={policy} onCancel={() => setAsked(undefined)} onApply={() => begin('apply')} />
       )}
       {asked === 'remove' && mayRemove && (
-        <RemoveDialog plan={plan} onCancel={() => setAsked(undefined)} onRemove={() => begin('remove')} />
+        <RemoveDialog
+          what={plan.host}
+          typed={plan.host}
+          owners={[plan.request.owner]}
+          list={deedsOf(plan, 'remove')}
+          onCancel={() => setAsked(undefined)}
+          onRemove={() => begin('remove')}
+        >
+          <p className={styles.target}>
+            Backend on server {plan.request.server}, port {plan.request.port}.
+          </p>
+        </RemoveDialog>
       )}
     </div>
   )

@@ -3,12 +3,8 @@ import { client } from '../api/client.ts'
 import type { HostRow } from '../api/hosts.ts'
 import { ExtendDialog } from '../host/ExtendDialog.tsx'
 import { Button } from '../parts/Button.tsx'
-import { Dialog, DialogActions } from '../parts/Dialog.tsx'
-import { Field } from '../parts/Field.tsx'
 import { Notice } from '../parts/Notice.tsx'
-import { TermInput } from '../parts/TermInput.tsx'
-import { useOwnerConsent } from '../run/owner-consent.tsx'
-import run from '../run/RunPanel.module.css'
+import { RemoveDialog } from '../run/RemoveDialog.tsx'
 import styles from './Selection.module.css'
 
 /** More than this at once is no accident to be risked. */
@@ -84,12 +80,16 @@ export default function Selection({ rows, onClear }: SelectionProps) {
         />
       )}
       {asked === 'remove' && (
-        <RemoveAllDialog
-          hosts={hosts(rows)}
+        <RemoveDialog
+          what={counted(hosts(rows))}
+          typed={String(rows.length)}
           owners={owners(rows)}
+          list={hosts(rows)}
           onCancel={() => setAsked(undefined)}
           onRemove={() => void runAll('Removed', rows, (planId) => client.removePlan(planId))}
-        />
+        >
+          <p>Name and proxy entry of each are removed, one after the other. The backends are not touched.</p>
+        </RemoveDialog>
       )}
     </section>
   )
@@ -110,47 +110,6 @@ function ProgressOf({ progress: { verb, all, done } }: { readonly progress: Prog
         </p>
       ))}
     </Notice>
-  )
-}
-
-interface RemoveAllDialogProps {
-  readonly hosts: readonly string[]
-  readonly owners: readonly (string | undefined)[]
-  readonly onCancel: () => void
-  readonly onRemove: () => void
-}
-
-/** The user types the number of hosts, which prevents accidents. */
-function RemoveAllDialog({ hosts, owners, onCancel, onRemove }: RemoveAllDialogProps) {
-  const [typed, setTyped] = useState('')
-  const { isGiven, question } = useOwnerConsent(owners)
-  const isSame = typed.trim() === String(hosts.length)
-  return (
-    <Dialog title={`Remove ${counted(hosts)}?`} onClose={onCancel}>
-      <p>Name and proxy entry of each are removed, one after the other. The backends are not touched.</p>
-      <ul className={run.deeds}>
-        {hosts.map((host) => (
-          <li key={host}>{host}</li>
-        ))}
-      </ul>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (isSame && isGiven) onRemove()
-        }}
-      >
-        <Field label={`Type ${hosts.length} to confirm`}>
-          {(props) => <TermInput {...props} value={typed} onChange={(event) => setTyped(event.target.value)} />}
-        </Field>
-        {question}
-        <DialogActions>
-          <Button onClick={onCancel}>Cancel</Button>
-          <Button type="submit" look="danger" disabled={!isSame || !isGiven}>
-            Remove {counted(hosts)}
-          </Button>
-        </DialogActions>
-      </form>
-    </Dialog>
   )
 }
 

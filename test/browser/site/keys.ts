@@ -6,20 +6,21 @@ export const focused = (page: Page): Promise<string> =>
   page.evaluate(() => {
     const element = document.activeElement
     if (!element) return ''
-    const label =
-      element instanceof HTMLInputElement || element instanceof HTMLSelectElement ? element.labels?.[0] : null
-    return (element.getAttribute('aria-label') ?? label?.textContent ?? element.textContent ?? '').trim()
+    const isField = element instanceof HTMLInputElement || element instanceof HTMLSelectElement
+    const words = ((isField && element.labels?.[0]) || element).cloneNode(true) as Element
+    for (const hidden of words.querySelectorAll('[aria-hidden=true]')) hidden.remove()
+    return (element.getAttribute('aria-label') ?? words.textContent ?? '').trim()
   })
 
 const MOST_TABS = 80
 
-/** Moves the focus to a control as a person does who has no mouse. The focus must be visible there. */
-export async function tabTo(page: Page, name: string | RegExp): Promise<void> {
+/** Moves the focus to a control as a person does who has no mouse, and resolves with how often Tab was pressed. The focus must be visible there. */
+export async function tabTo(page: Page, name: string | RegExp): Promise<number> {
   for (let tabs = 0; tabs < MOST_TABS; tabs += 1) {
     const here = await focused(page)
     if (typeof name === 'string' ? here === name : name.test(here)) {
       expect({ name, isVisible: await isFocusVisible(page) }).toEqual({ name, isVisible: true })
-      return
+      return tabs
     }
     await page.keyboard.press('Tab')
   }
