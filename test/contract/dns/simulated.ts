@@ -1,8 +1,10 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { createServer } from 'node:net'
 import { u16 } from '../../../src/dns/wire/bytes.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
+import { framed } from '../../support/dns/dns-liar.ts'
+import { listening } from '../../support/listening.ts'
 import { NameServer } from '../../world/name-server.ts'
 import type { StartHost } from './bench.ts'
 
@@ -12,22 +14,19 @@ const TRUNCATED = 0x8600
 export const startSimulated: StartHost = async ({ zone, key, stranger }) => {
   const time = { now: systemClock.now, after: (ms: number, call: () => void) => systemClock.after(ms, call).cancel }
   const nameServer = new NameServer(time, zone, key, stranger)
-  const sockets = new Set<Socket>()
   const stream = createServer((socket) => {
-    sockets.add(socket.on('error', () => undefined))
     let held = Buffer.alloc(0)
     socket.on('data', (bytes) => {
       held = Buffer.concat([held, bytes])
       while (held.length >= 2 && held.length >= 2 + held.readUInt16BE(0)) {
         const end = 2 + held.readUInt16BE(0)
-        nameServer.receive(held.subarray(2, end), (answer) => socket.write(Buffer.concat([u16(answer.length), answer])))
+        nameServer.receive(held.subarray(2, end), (answer) => socket.write(framed(answer)))
         held = held.subarray(end)
       }
     })
   })
-  stream.listen(0, '127.0.0.1')
-  await once(stream, 'listening')
-  const { address, port } = stream.address() as AddressInfo
+  const listens = await listening(stream)
+  const { address, port } = listens
   const packets = createSocket('udp4')
   packets.on('message', (wire, from) => {
     const short = Buffer.concat([u16(wire.readUInt16BE(0), TRUNCATED, 1, 0, 0, 0), wire.subarray(12)])
@@ -40,9 +39,7 @@ export const startSimulated: StartHost = async ({ zone, key, stranger }) => {
     pid: process.pid,
     async stop() {
       packets.close()
-      for (const socket of sockets) socket.destroy()
-      stream.close()
-      await once(stream, 'close')
+      await listens[Symbol.asyncDispose]()
     },
   }
 }

@@ -1,7 +1,8 @@
-import { connect, createServer, type Socket } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { openStore, type StoreSetting } from '../../../src/store/open.ts'
 import { StoreUnavailable } from '../../../src/store/ports/store.ts'
+import { listening } from '../../support/listening.ts'
 import { KILL_OTHERS } from '../../support/programs/postgres.ts'
 import type { Bench } from '../engines.ts'
 import { NOW, sampleEntry, samplePlan } from '../samples.ts'
@@ -67,7 +68,7 @@ export function postgresSuite(on: Bench): void {
         expect(await other.findPlan(samplePlan().planId)).toBeUndefined()
       } finally {
         await store.close()
-        line.close()
+        await line.close()
       }
     })
   })
@@ -108,30 +109,24 @@ export function postgresSuite(on: Bench): void {
 
 /** A relay to the server that can hold back its answers. */
 async function stallingLine(to: URL) {
-  const sockets: Socket[] = []
   let stalled = false
   const server = createServer((client) => {
     const upstream = connect(Number(to.port), to.hostname)
     const held = stalled
-    sockets.push(client, upstream)
-    client.on('error', () => {}).pipe(upstream)
+    client.pipe(upstream)
     upstream.on('error', () => {}).on('data', (bytes) => held || stalled || client.write(bytes))
     client.on('close', () => upstream.destroy())
     upstream.on('close', () => client.destroy())
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
+  const listens = await listening(server)
   return {
-    port: typeof address === 'object' ? address?.port : undefined,
+    port: listens.port,
     stall: () => {
       stalled = true
     },
     resume: () => {
       stalled = false
     },
-    close: () => {
-      for (const socket of sockets) socket.destroy()
-      server.close()
-    },
+    close: listens[Symbol.asyncDispose],
   }
 }

@@ -12,7 +12,6 @@ import { AgentClient } from '../../../src/edge/remote/agent-client.ts'
 import { remoteEdge } from '../../../src/edge/remote/remote-edge.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
 import { changeHost } from '../../support/edge/edge.ts'
-import { visitFully } from '../../support/edge/full-visit.ts'
 import { includeSites, siteFile, writeSites } from '../../support/edge/sites/written-sites.ts'
 import { visit } from '../../support/edge/visitor.ts'
 import type { LabAgents } from '../../support/lab/agents.ts'
@@ -200,8 +199,8 @@ test('an agent that is started again goes on where it was, and its nginx heeds t
   await agentOf('23').kill()
   expect((await run(lab, planId)).status).toBe(200)
   const { primary } = lab.description.edges
-  expect(await visitFully(primary, { host, bodyLength: 900_000 })).not.toMatchObject({ status: 413 })
-  expect(await visitFully(primary, { host, bodyLength: 1_500_000 })).toMatchObject({ status: 413 })
+  expect(await visit(primary, { host, bodyLength: 900_000 })).not.toMatchObject({ status: 413 })
+  expect(await visit(primary, { host, bodyLength: 1_500_000 })).toMatchObject({ status: 413 })
   expect(readFileSync(lab.description.log, 'utf8')).not.toContain('"level":"fatal"')
 })
 

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { startWebBackend, type WebBackend } from '../../support/backends/web-backend.ts'
 import { viewOf } from '../../support/edge/edge-folder.ts'
-import { type FullVisit, visitFully } from '../../support/edge/full-visit.ts'
 import { makeCertificate } from '../../support/edge/openssl.ts'
+import { type Visit, visit as visitEdge } from '../../support/edge/visitor.ts'
 import { invariants, planned, planRequest, run } from '../../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { command } from '../../support/programs/command.ts'
@@ -66,7 +66,7 @@ afterAll(async () => {
 
 const edge = () => lab.description.edges.primary
 const host = () => `tuned.${lab.description.zone}`
-const visit = (visitor: Omit<FullVisit, 'host'> = {}) => visitFully(edge(), { host: host(), ...visitor })
+const visit = (visitor: Omit<Visit, 'host'> = {}) => visitEdge(edge(), { host: host(), ...visitor })
 
 const health = async () => (await lab.call({ path: `/api/health?host=${host()}` })).body
 

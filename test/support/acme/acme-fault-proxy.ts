@@ -1,10 +1,9 @@
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, request } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { apiCertificateFile } from '../../../lab/pebble.ts'
+import { listening } from '../listening.ts'
 
 /** An answer in place of Pebble's, no answer, or a lost answer of Pebble. */
 export type AcmeFault =
@@ -55,18 +54,13 @@ export async function startFaultProxy(
     })
     incoming.pipe(onward)
   }
-  server.listen(0, address)
-  await once(server, 'listening')
+  const listens = await listening(server, { address })
   return {
-    directory: `https://${address}:${(server.address() as AddressInfo).port}/dir`,
+    ...listens,
+    directory: `https://${address}:${listens.port}/dir`,
     seen,
     goWrong: (fault) => {
       faultFor = fault
-    },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
     },
   }
 }

@@ -2,8 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer as createWebServer, type RequestListener } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
-import { connect, createServer, type Server, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import type { Endpoint } from '../../../src/model/address.ts'
+import { listening } from '../listening.ts'
 
 /** A web server on exactly this address and port. */
 export const listenWeb = (at: Endpoint, answer: RequestListener): Promise<AsyncDisposable> =>
@@ -21,24 +22,6 @@ export const listenSecurely = (
 
 /** Accepts connections and never answers. */
 export const listenMutely = (at: Endpoint): Promise<AsyncDisposable> => listening(createServer(), at)
-
-async function listening(server: Server, { address, port }: Endpoint): Promise<AsyncDisposable> {
-  const sockets = new Set<Socket>()
-  server.on('connection', (socket) => {
-    sockets.add(socket)
-    socket.on('error', () => undefined)
-    socket.once('close', () => sockets.delete(socket))
-  })
-  server.listen(port, address)
-  await once(server, 'listening')
-  return {
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy()
-      server.close()
-      await once(server, 'close')
-    },
-  }
-}
 
 /** A stopped program with a full accept queue: the kernel drops every further connection, like a firewall. */
 export async function listenFrozen({ address, port }: Endpoint): Promise<AsyncDisposable> {

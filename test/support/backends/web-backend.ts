@@ -1,7 +1,6 @@
-import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { TestLab } from '../lab/lab.ts'
+import { listening } from '../listening.ts'
 
 export interface WebBackend extends AsyncDisposable {
   readonly port: number
@@ -28,15 +27,5 @@ export async function startWebBackend(
       answer(request, response)
     }
   })
-  server.listen(port, address)
-  await once(server, 'listening')
-  return {
-    port: (server.address() as AddressInfo).port,
-    throughEdge: () => through,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
-  }
+  return { ...(await listening(server, { address, port })), throughEdge: () => through }
 }

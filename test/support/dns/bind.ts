@@ -1,12 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { primaryConfig, zoneFile, zoneFileName } from '../../../lab/bind-config.ts'
-import { startDaemon } from '../../../lab/daemon.ts'
-import { answersForZone } from '../../../lab/dns-question.ts'
 import { freePort } from '../../../lab/free-port.ts'
 import { findProgram } from '../../../lab/program.ts'
 import { tempFolder } from '../temp-folder.ts'
-import type { ServedZone, ZoneHost } from './served-zone.ts'
+import { type ServedZone, startZoneHost, type ZoneHost } from './served-zone.ts'
 
 /** A real BIND with the configuration of the lab and a second key without rights. */
 export async function startBindHost({ zone: name, key, stranger }: ServedZone, asked?: number): Promise<ZoneHost> {
@@ -18,19 +16,9 @@ export async function startBindHost({ zone: name, key, stranger }: ServedZone, a
   const strangersKey = `key "${stranger.name}." { algorithm ${stranger.algorithm}; secret "${stranger.secret}"; };\n`
   writeFileSync(at(zoneFileName(zone)), zoneFile(zone, ['127.0.0.1', '127.0.0.1']))
   writeFileSync(at('named.conf'), `${strangersKey}${ownConfig}`, { mode: 0o600 })
-  const daemon = await startDaemon({
+  return startZoneHost(folder, port, name, {
     name: 'BIND',
     program: findProgram('named', 'bind9'),
     args: ['-c', at('named.conf'), '-g', '-n', '1'],
-    logFile: at('named.log'),
-    isReady: () => answersForZone(port, name),
   })
-  return {
-    endpoint: { address: '127.0.0.1', port },
-    pid: daemon.pid,
-    async stop() {
-      await daemon.stop()
-      folder[Symbol.dispose]()
-    },
-  }
 }

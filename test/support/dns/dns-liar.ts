@@ -1,9 +1,11 @@
-import { createSocket, type RemoteInfo, type Socket as UdpSocket } from 'node:dgram'
+import { createSocket, type RemoteInfo } from 'node:dgram'
 import { once } from 'node:events'
-import { createServer, type Server, type Socket } from 'node:net'
+import { createServer } from 'node:net'
 import { freePort } from '../../../lab/free-port.ts'
+import { u16 } from '../../../src/dns/wire/bytes.ts'
 import { decodeMessage } from '../../../src/dns/wire/message.ts'
 import { encodeName } from '../../../src/dns/wire/name.ts'
+import { listening } from '../listening.ts'
 
 /** The correct data: an empty zone `lab.test`. */
 const LIED_ABOUT_ZONE = 'lab.test'
@@ -43,31 +45,18 @@ export async function startLiar(udp: Lie, tcp: Lie | 'dead' = honest, address = 
   })
   socket.bind(port, address)
   await once(socket, 'listening')
-  const server = tcp === 'dead' ? undefined : await listen(address, port, (query, from) => tcp(note(query, from)))
-  return { address, port, asked, [Symbol.asyncDispose]: () => stop(socket, server) }
-}
-
-async function listen(address: string, port: number, lie: (query: Buffer, from: Asked['from']) => readonly Buffer[]) {
-  const sockets = new Set<Socket>()
-  const server = createServer((socket) => {
-    sockets.add(socket)
-    socket.on('error', () => undefined).on('close', () => sockets.delete(socket))
-    socket.once('data', (bytes) => {
-      const from = { address: socket.remoteAddress ?? '', port: socket.remotePort ?? 0 }
-      for (const reply of lie(bytes.subarray(2), from)) socket.write(framed(reply))
+  const server = createServer((connection) => {
+    connection.once('data', (bytes) => {
+      const from = { address: connection.remoteAddress ?? '', port: connection.remotePort ?? 0 }
+      for (const sent of tcp === 'dead' ? [] : tcp(note(bytes.subarray(2), from))) connection.write(framed(sent))
     })
   })
-  server.on('close', () => sockets.clear())
-  server.listen(port, address)
-  await once(server, 'listening')
-  return { server, sockets }
-}
-
-async function stop(socket: UdpSocket, tcp: { server: Server; sockets: Set<Socket> } | undefined): Promise<void> {
-  socket.close()
-  for (const connection of tcp?.sockets ?? []) connection.destroy()
-  tcp?.server.close()
-  if (tcp) await once(tcp.server, 'close')
+  const listens = tcp === 'dead' ? undefined : await listening(server, { address, port })
+  const stop = async () => {
+    socket.close()
+    await listens?.[Symbol.asyncDispose]()
+  }
+  return { address, port, asked, [Symbol.asyncDispose]: stop }
 }
 
 function read(query: Buffer): Pick<Asked, 'name' | 'type' | 'query' | 'truth'> {
@@ -79,8 +68,8 @@ function read(query: Buffer): Pick<Asked, 'name' | 'type' | 'query' | 'truth'> {
 
 const soaData = (): Buffer => Buffer.concat([encodeName('ns1.lab.test'), encodeName('lab.test'), Buffer.alloc(20, 1)])
 
-const framed = (message: Buffer): Buffer =>
-  Buffer.concat([Buffer.from([message.length >> 8, message.length & 255]), message])
+/** A message as it is sent over TCP. */
+export const framed = (message: Buffer): Buffer => Buffer.concat([u16(message.length), message])
 
 /** Sends the correct answer. */
 export const honest: Lie = ({ truth }) => [truth]

@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { createServer, type Socket } from 'node:net'
+import { createServer } from 'node:net'
 import { freePort } from '../../../lab/free-port.ts'
 import type { TsigKeySettings } from '../../../src/dns/tsig.ts'
 import { u16, u48 } from '../../../src/dns/wire/bytes.ts'
@@ -9,7 +9,8 @@ import { encodeName } from '../../../src/dns/wire/name.ts'
 import type { WireRecord } from '../../../src/dns/wire/record.ts'
 import { CLASS_IN, CLASS_NONE, typeNumber } from '../../../src/dns/wire/record-types.ts'
 import { splitTsig } from '../../../src/dns/wire/tsig.ts'
-import { reply } from './dns-liar.ts'
+import { listening } from '../listening.ts'
+import { framed, reply } from './dns-liar.ts'
 import { signedAnswer, UPDATE_ANSWER } from './tsig-answer.ts'
 
 type Kept = Pick<WireRecord, 'owner' | 'type' | 'rdata'>
@@ -63,11 +64,9 @@ export async function startHoldingServer(key: TsigKeySettings, now: () => number
     if (holding === 'queued') queued.push(update)
     else make(update)
   }
-  const sockets = new Set<Socket>()
   const tcp = createServer((socket) => {
-    sockets.add(socket.on('error', () => undefined))
     socket.once('data', (bytes) => {
-      const answer = (message: Buffer) => void socket.write(Buffer.concat([u16(message.length), message]))
+      const answer = (message: Buffer) => void socket.write(framed(message))
       const update = { wire: bytes.subarray(2), answer }
       const isUnread = holding === 'unread' || (holding === 'unread changes' && !isRehearsal(update.wire))
       if (isUnread) unread.push(update)
@@ -77,11 +76,10 @@ export async function startHoldingServer(key: TsigKeySettings, now: () => number
   const udp = createSocket('udp4')
   udp.on('message', (query, from) => udp.send(answerTo(query, records), from.port, from.address))
   udp.bind(port, '127.0.0.1')
-  tcp.listen(port, '127.0.0.1')
-  await Promise.all([once(udp, 'listening'), once(tcp, 'listening')])
+  await once(udp, 'listening')
+  const listens = await listening(tcp, { port })
   return {
-    address: '127.0.0.1',
-    port,
+    ...listens,
     served: () => records.map(({ owner, type }) => `${owner} ${type}`).filter((name) => name !== 'lab.test SOA'),
     held: () => unread.length + queued.length,
     rehearsed: () => rehearsed,
@@ -95,9 +93,7 @@ export async function startHoldingServer(key: TsigKeySettings, now: () => number
     },
     async [Symbol.asyncDispose]() {
       udp.close()
-      for (const socket of sockets) socket.destroy()
-      tcp.close()
-      await once(tcp, 'close')
+      await listens[Symbol.asyncDispose]()
     },
   }
 }

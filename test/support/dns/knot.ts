@@ -1,13 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { zoneFile } from '../../../lab/bind-config.ts'
-import { startDaemon } from '../../../lab/daemon.ts'
-import { answersForZone } from '../../../lab/dns-question.ts'
 import { freePort } from '../../../lab/free-port.ts'
 import { findProgram } from '../../../lab/program.ts'
 import { tempFolder } from '../temp-folder.ts'
 import { pastedKey } from './pasted-key.ts'
-import type { ServedZone, ZoneHost } from './served-zone.ts'
+import { type ServedZone, startZoneHost, type ZoneHost } from './served-zone.ts'
 
 /** A real Knot DNS. */
 export async function startKnot(served: ServedZone): Promise<ZoneHost> {
@@ -17,21 +15,11 @@ export async function startKnot(served: ServedZone): Promise<ZoneHost> {
   mkdirSync(at('run'))
   writeFileSync(at('zone'), zoneFile({ name: served.zone, records: [] }, ['127.0.0.1', '127.0.0.1']))
   writeFileSync(at('knot.conf'), configuration(folder.path, port, served), { mode: 0o600 })
-  const daemon = await startDaemon({
+  return startZoneHost(folder, port, served.zone, {
     name: 'Knot',
     program: findProgram('knotd', 'knot'),
     args: ['-c', at('knot.conf')],
-    logFile: at('knot.log'),
-    isReady: () => answersForZone(port, served.zone),
   })
-  return {
-    endpoint: { address: '127.0.0.1', port },
-    pid: daemon.pid,
-    async stop() {
-      await daemon.stop()
-      folder[Symbol.dispose]()
-    },
-  }
 }
 
 /** What the administrator has, with what `drawbridge init` prints pasted below it. */

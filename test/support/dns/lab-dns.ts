@@ -1,19 +1,14 @@
-import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { type Bind, startBind } from '../../../lab/bind.ts'
-import { findProgram } from '../../../lab/program.ts'
 import { statePaths, tsigKey } from '../../../lab/state.ts'
 import type { TestLab } from '../lab/lab.ts'
 import { until } from '../until.ts'
+import { nsupdate } from './zone-server.ts'
 
 /** Changes the zone of the lab directly, with lines for nsupdate. */
 export function updateZone({ description }: TestLab, ...lines: string[]): void {
   const { dns, zone } = description
-  const { name, algorithm, secretFile } = dns.tsig
-  const beginning = [`server ${dns.primary.address} ${dns.primary.port}`, `zone ${zone}`]
-  const key = `key ${algorithm}:${name} ${readFileSync(secretFile, 'utf8')}`
-  const input = [...beginning, key, ...lines, 'send', ''].join('\n')
-  execFileSync(findProgram('nsupdate', 'bind9-dnsutils'), { input, stdio: ['pipe', 'pipe', 'inherit'] })
+  nsupdate(dns.primary, zone, { ...dns.tsig, secret: readFileSync(dns.tsig.secretFile, 'utf8') }, lines)
 }
 
 /** Kills both name servers of the lab. */

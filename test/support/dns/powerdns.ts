@@ -3,13 +3,11 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { zoneFile } from '../../../lab/bind-config.ts'
-import { startDaemon } from '../../../lab/daemon.ts'
-import { answersForZone } from '../../../lab/dns-question.ts'
 import { freePort } from '../../../lab/free-port.ts'
 import { findProgram } from '../../../lab/program.ts'
 import { tempFolder } from '../temp-folder.ts'
 import { pastedKey } from './pasted-key.ts'
-import type { ServedZone, ZoneHost } from './served-zone.ts'
+import { type ServedZone, startZoneHost, type ZoneHost } from './served-zone.ts'
 
 const SCHEMA = '/usr/share/pdns-backend-sqlite3/schema/schema.sqlite3.sql'
 
@@ -26,21 +24,11 @@ export async function startPowerDns({ zone, key, stranger }: ServedZone): Promis
   pdnsutil('load-zone', zone, at('zone'))
   pdnsutil('import-tsig-key', stranger.name, stranger.algorithm, stranger.secret)
   for (const line of pastedKey('PowerDNS', { zone, key })) pdnsutil(...line.split(' ').slice(1))
-  const daemon = await startDaemon({
+  return startZoneHost(folder, port, zone, {
     name: 'PowerDNS',
     program: findProgram('pdns_server', 'pdns-server'),
     args: [`--config-dir=${folder.path}`],
-    logFile: at('pdns.log'),
-    isReady: () => answersForZone(port, zone),
   })
-  return {
-    endpoint: { address: '127.0.0.1', port },
-    pid: daemon.pid,
-    async stop() {
-      await daemon.stop()
-      folder[Symbol.dispose]()
-    },
-  }
 }
 
 const configuration = (folder: string, port: number): string => `launch=gsqlite3

@@ -1,10 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { startDaemon } from '../../../lab/daemon.ts'
-import { answersForZone } from '../../../lab/dns-question.ts'
 import { freePort } from '../../../lab/free-port.ts'
 import { findProgram } from '../../../lab/program.ts'
 import { tempFolder } from '../temp-folder.ts'
+import { startZoneHost } from './served-zone.ts'
 
 export interface Resolver {
   readonly address: string
@@ -21,17 +20,11 @@ export async function startResolver(recordsOfTest: readonly string[]): Promise<R
   writeFileSync(at('root.zone'), `${soa.join('\n')}\ntest. NS ns.invalid.\nns.invalid. A 127.0.0.1\n`)
   writeFileSync(at('test.zone'), `${[...soa, ...recordsOfTest].join('\n')}\n`)
   writeFileSync(at('named.conf'), configuration(folder.path, port))
-  const daemon = await startDaemon({
+  const { stop } = await startZoneHost(folder, port, 'test', {
     name: 'BIND (resolver)',
     program: findProgram('named', 'bind9'),
     args: ['-c', at('named.conf'), '-g', '-n', '1'],
-    logFile: at('named.log'),
-    isReady: () => answersForZone(port, 'test'),
   })
-  const stop = async () => {
-    await daemon.stop()
-    folder[Symbol.dispose]()
-  }
   return { address: '127.0.0.1', port, stop }
 }
 

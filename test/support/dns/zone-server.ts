@@ -1,11 +1,11 @@
-import { spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { type Bind, startBind } from '../../../lab/bind.ts'
+import { startBind } from '../../../lab/bind.ts'
 import type { Zone } from '../../../lab/bind-config.ts'
 import { freePort } from '../../../lab/free-port.ts'
 import { findProgram } from '../../../lab/program.ts'
-import { type TempFolder, tempFolder } from '../temp-folder.ts'
+import type { Endpoint } from '../../../src/model/address.ts'
+import { tempFolder } from '../temp-folder.ts'
 
 export interface ZoneServer {
   readonly address: string
@@ -21,28 +21,25 @@ export async function startZoneServer(zones: readonly Zone[]): Promise<ZoneServe
   const port = await freePort()
   const tsig = { name: 'drawbridge', algorithm: 'hmac-sha256', secret: randomBytes(32).toString('base64') }
   const bind = await startBind({ folder: folder.path, port, zones, tsig })
+  const at = { address: '127.0.0.1', port }
   return {
-    address: '127.0.0.1',
-    port,
-    update: (zone, ...lines) =>
-      nsupdate([
-        `server 127.0.0.1 ${port}`,
-        `zone ${zone}`,
-        `key ${tsig.algorithm}:${tsig.name} ${tsig.secret}`,
-        ...lines,
-      ]),
-    stop: () => stop(bind, folder),
+    ...at,
+    update: async (zone, ...lines) => nsupdate(at, zone, tsig, lines),
+    async stop() {
+      await bind.stop()
+      folder[Symbol.dispose]()
+    },
   }
 }
 
-async function nsupdate(lines: readonly string[]): Promise<void> {
-  const program = spawn(findProgram('nsupdate', 'bind9-dnsutils'), { stdio: ['pipe', 'ignore', 'inherit'] })
-  program.stdin.end(`${[...lines, 'send'].join('\n')}\n`)
-  const [status] = await once(program, 'exit')
-  if (status !== 0) throw new Error(`nsupdate refused: ${lines.at(-1)}`)
-}
-
-async function stop(bind: Bind, folder: TempFolder): Promise<void> {
-  await bind.stop()
-  folder[Symbol.dispose]()
+/** Changes a zone, with lines for nsupdate. Throws if the server refuses. */
+export function nsupdate(
+  { address, port }: Endpoint,
+  zone: string,
+  { name, algorithm, secret }: Readonly<Record<'name' | 'algorithm' | 'secret', string>>,
+  lines: readonly string[],
+): void {
+  const beginning = [`server ${address} ${port}`, `zone ${zone}`, `key ${algorithm}:${name} ${secret}`]
+  const input = [...beginning, ...lines, 'send', ''].join('\n')
+  execFileSync(findProgram('nsupdate', 'bind9-dnsutils'), { input, stdio: ['pipe', 'pipe', 'inherit'] })
 }

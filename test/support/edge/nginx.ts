@@ -1,9 +1,21 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startDaemon } from '../../../lab/daemon.ts'
 import { findProgram } from '../../../lab/program.ts'
 import { call } from '../http/call.ts'
 import { tempFolder } from '../temp-folder.ts'
+
+/** Where nginx writes for a moment: below a folder, or below its prefix. */
+export const temporaryIn = (folder = ''): string =>
+  ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((kind) => `${kind}_temp_path ${folder}temp-${kind};`)
+    .join(' ')
+
+/** What nginx writes goes to its prefix, so that it can be tested by any user. For the main and the http context. */
+export const NOTHING_OF_ROOT = {
+  main: 'pid nginx.pid; error_log stderr;',
+  http: `access_log off; ${temporaryIn()}`,
+}
 
 /** Starts a real nginx with the given text in its http block. Resolves when `origin` answers. */
 export async function startNginx(
@@ -12,17 +24,13 @@ export async function startNginx(
 ): Promise<{ readonly errorLog: string; stop(): Promise<void> }> {
   const folder = tempFolder()
   const path = (name: string) => join(folder.path, name)
-  mkdirSync(path('temp'))
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-    .map((kind) => `${kind}_temp_path ${path(`temp/${kind}`)};`)
-    .join('\n')
   // A single process: a worker would drop root privileges and could not enter the folder.
   writeFileSync(
     path('nginx.conf'),
     `daemon off; master_process off; pid ${path('nginx.pid')}; error_log ${path('error.log')};
 events {}
 http { access_log off;
-${temporary}
+${temporaryIn(`${folder.path}/`)}
 ${http}
 }`,
   )

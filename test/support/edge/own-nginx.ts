@@ -7,8 +7,10 @@ import { freePort } from '../../../lab/free-port.ts'
 import { findProgram } from '../../../lab/program.ts'
 import type { EdgeSettings } from '../../../src/estate/settings.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
+import { answered } from '../http/call.ts'
 import { randomNetwork } from '../network.ts'
 import { tempFolder } from '../temp-folder.ts'
+import { temporaryIn } from './nginx.ts'
 import { makeCertificate } from './openssl.ts'
 
 /** An nginx with the sites of an administrator, before Drawbridge comes. */
@@ -55,7 +57,7 @@ http {
 \tssl_prefer_server_ciphers on;
 
 \taccess_log off;
-${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `\t${kind}_temp_path ${prefix}/temp-${kind};`).join('\n')}
+\t${temporaryIn(`${prefix}/`)}
 
 \tgzip on;
 
@@ -135,21 +137,11 @@ interface At {
 }
 
 /** What a visitor gets over HTTP: the status, the `Location` and the text; or why there is no answer. */
-export function askPlainly({ address, port }: At, host: string): Promise<string> {
-  return new Promise((resolve) => {
-    const asking = request({ host: address, port, headers: { host }, agent: false })
-    asking.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
-    asking.on('response', (response) => {
-      let text = ''
-      response.setEncoding('utf8')
-      response.on('data', (part) => {
-        text += part
-      })
-      response.on('end', () => resolve([response.statusCode, response.headers.location ?? '', text.trim()].join(' ')))
-    })
-    asking.end()
-  })
-}
+export const askPlainly = ({ address, port }: At, host: string): Promise<string> =>
+  answered(request({ host: address, port, headers: { host }, agent: false })).then(
+    ({ status, headers, text }) => [status, headers.location ?? '', text.trim()].join(' '),
+    (error: NodeJS.ErrnoException) => error.code ?? error.message,
+  )
 
 /** What a visitor gets over TLS, with HTTP/1.1: protocol, ALPN, certificate and answer; or why there is none. */
 export function askSecurely(

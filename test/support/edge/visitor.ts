@@ -1,35 +1,34 @@
 import { request as requestPlainly } from 'node:http'
 import { request as requestSecurely } from 'node:https'
 import type { EdgeDescription } from '../../../lab/description.ts'
+import { type Answer, answered } from '../http/call.ts'
 
 export interface Visit {
   readonly host: string
   readonly path?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** The length of a body to post. Without it the visit is a GET. */
+  readonly bodyLength?: number
   /** If set, the visit uses TLS and accepts only a certificate for the host from these roots. */
   readonly ca?: string | Buffer
+  /** The address of the visitor. */
+  readonly from?: string
+  /** Called with each part of the body as it comes. */
+  readonly onPart?: (part: string) => void
 }
 
 /** The answer of an edge to a visitor of a host. */
 export function visit(
-  edge: EdgeDescription,
-  { host, path = '/', ca }: Visit,
-): Promise<{ status: number; text: string }> {
-  const { address, http, https } = edge
-  const options = { host: address, path, headers: { host }, agent: false as const }
-  return new Promise((resolve, reject) => {
-    const asking = ca
-      ? requestSecurely({ ...options, port: https, servername: host, ca })
-      : requestPlainly({ ...options, port: http })
-    asking.on('error', reject)
-    asking.on('response', (response) => {
-      let text = ''
-      response.setEncoding('utf8')
-      response.on('data', (part) => {
-        text += part
-      })
-      response.on('error', reject)
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
-    })
-    asking.end()
-  })
+  { address, http, https }: EdgeDescription,
+  { host, path = '/', headers = {}, bodyLength, ca, from, onPart }: Visit,
+): Promise<Omit<Answer, 'body'>> {
+  const options = {
+    ...{ host: address, path, agent: false as const, headers: { ...headers, host } },
+    ...(from !== undefined && { localAddress: from }),
+    method: bodyLength === undefined ? 'GET' : 'POST',
+  }
+  const asking = ca
+    ? requestSecurely({ ...options, port: https, servername: host, ca })
+    : requestPlainly({ ...options, port: http })
+  return answered(asking, bodyLength === undefined ? undefined : Buffer.alloc(bodyLength), onPart)
 }

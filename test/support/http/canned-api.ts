@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { takes } from '../delay.ts'
+import { listening } from '../listening.ts'
 
 /**
  * A fake service with fixed answers, with times relative to now, so that the output of commands can be compared exactly.
@@ -20,14 +20,8 @@ export async function startCannedApi({
     response.writeHead(status, { 'content-type': status < 400 ? 'application/json' : 'application/problem+json' })
     response.end(JSON.stringify(body))
   })
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () => {
-      server.closeAllConnections()
-      return new Promise((closed) => server.close(() => closed()))
-    },
-  }
+  const { port, [Symbol.asyncDispose]: close } = await listening(server)
+  return { url: `http://127.0.0.1:${port}`, close }
 }
 
 const RUNS = /apply|repair|accept/

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { extname, join } from 'node:path'
 import type { Diagnosis, HostRow, Plan, Policy, Run } from '../../../src/client/index.ts'
 import { ANSWERS } from '../../../src/http/schemas/examples.ts'
+import { listening } from '../listening.ts'
 
 /** A stand-in for the service: the built page, with the examples of the API as answers and the hosts of a test. */
 export interface CannedPage extends AsyncDisposable {
@@ -98,18 +98,7 @@ export async function startCannedPage(): Promise<CannedPage> {
     return EXAMPLES[url.pathname]
   }
   const server: Server = createServer((request, response) => void answer(request, response))
-  const listen = async (port: number) => {
-    server.listen(port, '127.0.0.1')
-    await once(server, 'listening')
-    return (server.address() as AddressInfo).port
-  }
-  const port = await listen(0)
-  const away = async () => {
-    if (!server.listening) return
-    server.closeAllConnections()
-    server.close()
-    await once(server, 'close')
-  }
+  const { port, [Symbol.asyncDispose]: away } = await listening(server)
   const canned: CannedPage = {
     origin: `http://127.0.0.1:${port}`,
     hosts: [],
@@ -122,7 +111,7 @@ export async function startCannedPage(): Promise<CannedPage> {
       for (const stream of streams) write(stream, event, data)
     },
     away,
-    back: async () => void (await listen(port)),
+    back: async () => void (await once(server.listen(port, '127.0.0.1'), 'listening')),
     [Symbol.asyncDispose]: away,
   }
   return canned

@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { parsed } from './call.ts'
 
 export interface RawAnswer {
   /** All bytes of the answer, as text. */
@@ -37,14 +38,6 @@ function readAnswer(text: string, closed: boolean): RawAnswer {
   const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status))
   const [, body = ''] = text.split('\r\n\r\n')
   return { text, statuses, body: parsed(body), closed }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** A request from header lines. Adds the right Host and `Connection: close` unless the lines contain them. */

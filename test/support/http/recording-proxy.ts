@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
 import type { TestLab } from '../lab/lab.ts'
+import { listening } from '../listening.ts'
 
 export interface RecordingProxy {
   readonly url: string
@@ -39,25 +40,11 @@ export async function startRecordingProxy({ description }: TestLab): Promise<Rec
     outgoing.on('close', () => passed.destroy())
     incoming.pipe(passed)
   })
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    capabilities,
-    spent,
-    close: () => {
-      server.closeAllConnections()
-      return new Promise((closed) => server.close(() => closed()))
-    },
-  }
+  const { port: own, [Symbol.asyncDispose]: close } = await listening(server)
+  return { url: `http://127.0.0.1:${own}`, capabilities, spent, close }
 }
 
 async function record(answer: IncomingMessage, capabilities: string[]): Promise<void> {
-  let text = ''
-  answer.on('data', (chunk: Buffer) => {
-    text += chunk.toString()
-  })
-  answer.on('end', () => {
-    const { capability } = JSON.parse(text) as { capability?: string }
-    if (capability !== undefined) capabilities.push(capability)
-  })
+  const { capability } = (await json(answer)) as { capability?: string }
+  if (capability !== undefined) capabilities.push(capability)
 }

@@ -1,6 +1,6 @@
 import { type Backend, startBackend } from '../backends/backend.ts'
 import { startZoneServer, type ZoneServer } from '../dns/zone-server.ts'
-import type { Answer } from './call.ts'
+import { type Answer, expected } from './call.ts'
 import { type ServiceOptions, startService, type TestService } from './service.ts'
 
 /** A service, a real BIND and a healthy backend on server 25: everything that a plan needs to succeed. */
@@ -56,18 +56,12 @@ export async function startSite(options: SiteOptions = {}): Promise<Site> {
     request,
     plan,
     token,
-    planId: async () => (await expected(plan(), 201)).planId,
-    capability: async (planId, action = 'apply') => (await expected(token({ planId, action }), 201)).capability,
+    planId: async () => expected(await plan(), 201).planId,
+    capability: async (planId, action = 'apply') => expected(await token({ planId, action }), 201).capability,
     async stop() {
       await api.stop()
       await backend[Symbol.asyncDispose]()
       await stopDns()
     },
   }
-}
-
-async function expected(answering: Promise<Answer>, status: number): Promise<Answer['body']> {
-  const answer = await answering
-  if (answer.status !== status) throw new Error(`Expected HTTP ${status}, got ${answer.status}: ${answer.text}`)
-  return answer.body
 }

@@ -1,7 +1,6 @@
-import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { Webhook } from 'standardwebhooks'
+import { type Listening, listening } from '../listening.ts'
 
 interface Received {
   readonly id: string
@@ -19,7 +18,7 @@ export class WebhookReceiver {
   /** All messages, including repeated and refused ones. */
   tries = 0
   readonly forged: string[] = []
-  #port = 0
+  #listens: Listening | undefined
 
   constructor(secret: string) {
     this.#verifier = new Webhook(secret)
@@ -38,7 +37,7 @@ export class WebhookReceiver {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.#port}/hook`
+    return `http://127.0.0.1:${this.#listens?.port}/hook`
   }
 
   /** In the order of first arrival. */
@@ -47,16 +46,11 @@ export class WebhookReceiver {
   }
 
   async listen(): Promise<void> {
-    this.#server.listen(this.#port, '127.0.0.1')
-    await once(this.#server, 'listening')
-    this.#port = (this.#server.address() as AddressInfo).port
+    this.#listens = await listening(this.#server, { port: this.#listens?.port ?? 0 })
   }
 
   async close(): Promise<void> {
-    if (!this.#server.listening) return
-    this.#server.closeAllConnections()
-    this.#server.close()
-    await once(this.#server, 'close')
+    await this.#listens?.[Symbol.asyncDispose]()
   }
 
   #take(text: string, headers: Record<string, string>): void {

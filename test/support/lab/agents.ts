@@ -10,6 +10,7 @@ import { enrollAgent } from '../../../lab/enrolment.ts'
 import type { ServiceConfig } from '../../../lab/service-config.ts'
 import { PATH_OF } from '../../../src/edge/wire/verbs.ts'
 import { takes } from '../delay.ts'
+import { answered } from '../http/call.ts'
 import { until } from '../until.ts'
 import type { TestLab } from './lab.ts'
 
@@ -157,25 +158,16 @@ export function askAgent(
   headers: Record<string, string> = {},
 ): Promise<{ status: number; body: string }> {
   const text = typeof message === 'string' ? message : JSON.stringify(message)
-  return new Promise((resolve) => {
-    const asking = request({
-      socketPath,
-      method: 'POST',
-      path: PATH_OF(verb),
-      headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text), ...headers },
-    })
-    asking.on('response', (response) => {
-      let body = ''
-      response.setEncoding('utf8')
-      response.on('data', (chunk) => {
-        body += chunk
-      })
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, body }))
-      response.on('error', () => resolve({ status: 0, body }))
-    })
-    asking.on('error', () => resolve({ status: 0, body: '' }))
-    asking.end(text)
+  const asking = request({
+    socketPath,
+    method: 'POST',
+    path: PATH_OF(verb),
+    headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text), ...headers },
   })
+  return answered(asking, text).then(
+    ({ status, text: body }) => ({ status, body }),
+    () => ({ status: 0, body: '' }),
+  )
 }
 
 /** Enrolls an agent of a lab, as an administrator does. */

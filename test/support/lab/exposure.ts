@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { zoneRecords } from '../dns/zone-transfer.ts'
 import { configurationListing } from '../edge/edge-folder.ts'
-import type { Answer } from '../http/call.ts'
+import { type Answer, expected } from '../http/call.ts'
+import { invariants } from './invariants.ts'
 import type { TestLab } from './lab.ts'
 
-export { invariants } from './invariants.ts'
+export { expected, invariants }
 
 /** A service that tests call: a lab, or an instance of the network as one machine reaches it. */
 export interface CalledService extends Pick<TestLab, 'call'> {
@@ -71,12 +72,6 @@ export const removed = async (lab: CalledService, planId: string): Promise<Answe
 /** The current plan, as the API returns it. */
 export const planOf = async (lab: CalledService, planId: string): Promise<Answer['body']> =>
   expected(await lab.call({ path: `/api/deploy/plans/${planId}` }), 200)
-
-/** The body of an answer. Throws if the answer has another status. */
-export function expected(answer: Answer, status: number): Answer['body'] {
-  if (answer.status !== status) throw new Error(`Expected HTTP ${status}, got ${answer.status}: ${answer.text}`)
-  return answer.body
-}
 
 /** Everything that a run changes and its undo restores exactly: the zone and the configuration of both edges. */
 export async function world(lab: TestLab): Promise<readonly unknown[]> {

@@ -1,5 +1,6 @@
 import { request } from 'node:https'
 import { takes } from '../delay.ts'
+import { answered } from '../http/call.ts'
 
 export interface Place {
   readonly address: string
@@ -10,17 +11,12 @@ export interface Place {
 
 /** The answer to one visit on a new connection: the status, or what went wrong. */
 export function visit({ address, host, ca }: Place): Promise<number | string> {
-  return new Promise((resolve) => {
-    const options = { host: address, servername: host, headers: { host }, ca, agent: false, timeout: 10_000 }
-    const sent = request(options, (response) => {
-      response.resume()
-      response.once('end', () => resolve(response.statusCode ?? 0))
-      response.once('error', (error) => resolve(error.message))
-    })
-    sent.once('timeout', () => sent.destroy(new Error('no answer within 10 s')))
-    sent.once('error', (error) => resolve(error.message))
-    sent.end()
-  })
+  const asking = request({ host: address, servername: host, headers: { host }, ca, agent: false, timeout: 10_000 })
+  asking.once('timeout', () => asking.destroy(new Error('no answer within 10 s')))
+  return answered(asking).then(
+    ({ status }) => status,
+    (error: Error) => error.message,
+  )
 }
 
 const VISITORS = 4

@@ -1,9 +1,8 @@
-import { once } from 'node:events'
-import { connect, createServer, type Socket } from 'node:net'
-import { freePort } from '../../../lab/free-port.ts'
+import { connect, createServer } from 'node:net'
 import type { Endpoint } from '../../../src/model/address.ts'
+import { type Listening, listening } from '../listening.ts'
 
-export interface AnswerThief extends Endpoint, AsyncDisposable {
+export interface AnswerThief extends Listening {
   /** The number of dropped answers. */
   readonly stolen: () => number
 }
@@ -13,14 +12,11 @@ export interface AnswerThief extends Endpoint, AsyncDisposable {
  * updates that change nothing pass.
  */
 export async function startAnswerThief(server: Endpoint): Promise<AnswerThief> {
-  const sockets = new Set<Socket>()
-  const keep = (socket: Socket) => sockets.add(socket.on('error', () => undefined))
   let stolen = 0
   const listener = createServer((client) => {
     const upstream = connect(server.port, server.address)
-    keep(client)
-    keep(upstream)
-    client.pipe(upstream)
+    upstream.on('error', () => undefined)
+    client.on('close', () => upstream.destroy()).pipe(upstream)
     let isRehearsal = false
     client.on('data', (bytes) => {
       isRehearsal ||= bytes.includes('_drawbridge-rehearsal')
@@ -32,17 +28,5 @@ export async function startAnswerThief(server: Endpoint): Promise<AnswerThief> {
       client.destroy()
     })
   })
-  const port = await freePort()
-  listener.listen(port, '127.0.0.1')
-  await once(listener, 'listening')
-  return {
-    address: '127.0.0.1',
-    port,
-    stolen: () => stolen,
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy()
-      listener.close()
-      await once(listener, 'close')
-    },
-  }
+  return { ...(await listening(listener)), stolen: () => stolen }
 }

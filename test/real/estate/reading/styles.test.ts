@@ -2,9 +2,9 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { EdgeMap } from '../../../../src/edge/served.ts'
 import { ConfigFiles } from '../../../../src/estate/reading/text/config-files.ts'
 import { expandGlob } from '../../../../src/estate/reading/text/glob.ts'
+import { NOTHING_OF_ROOT } from '../../../support/edge/nginx.ts'
 import { nginxFiles } from '../../../support/edge/nginx-files.ts'
 import { dumpOf, type Fixture, nginxFixture } from '../../../support/edge/nginx-fixture.ts'
-import { NOTHING_OF_ROOT } from '../../../support/edge/nothing-of-root.ts'
 
 let fixture: Fixture | undefined
 

@@ -1,6 +1,7 @@
 import { request as requestPlainly } from 'node:http'
 import { request as requestSecurely } from 'node:https'
 import type { EdgeDescription } from '../../../../lab/description.ts'
+import { answered } from '../../http/call.ts'
 
 /** What visitors ask a host. */
 const QUESTIONS = [
@@ -20,28 +21,15 @@ export async function answersOf(edge: EdgeDescription, host: string, tls: boolea
   return lines
 }
 
-function answerTo(edge: EdgeDescription, host: string, isSecure: boolean, method: string, path: string) {
+async function answerTo(edge: EdgeDescription, host: string, isSecure: boolean, method: string, path: string) {
   const { address, http, https } = edge
   const options = { host: address, path, method, headers: { host }, agent: false as const }
-  return new Promise<string>((resolve, reject) => {
-    const asking = isSecure
-      ? requestSecurely({ ...options, port: https, servername: host, rejectUnauthorized: false })
-      : requestPlainly({ ...options, port: http })
-    asking.on('error', reject)
-    asking.on('response', (response) => {
-      let text = ''
-      response.setEncoding('utf8').on('data', (part: string) => {
-        text += part
-      })
-      response.on('error', reject)
-      response.on('end', () => {
-        const { location = '', 'content-type': type = '', 'x-frame-options': frames = '' } = response.headers
-        // nginx writes the page of a redirect itself.
-        const body = location === '' ? text : ''
-        const question = `${isSecure ? 'https' : 'http'} ${method} ${path}`
-        resolve([question, response.statusCode, location, type, frames, body].join(' | '))
-      })
-    })
-    asking.end(method === 'POST' ? 'x'.repeat(1000) : undefined)
-  })
+  const asking = isSecure
+    ? requestSecurely({ ...options, port: https, servername: host, rejectUnauthorized: false })
+    : requestPlainly({ ...options, port: http })
+  const { status, headers, text } = await answered(asking, method === 'POST' ? 'x'.repeat(1000) : undefined)
+  const { location = '', 'content-type': type = '', 'x-frame-options': frames = '' } = headers
+  // nginx writes the page of a redirect itself.
+  const body = location === '' ? text : ''
+  return [`${isSecure ? 'https' : 'http'} ${method} ${path}`, status, location, type, frames, body].join(' | ')
 }
