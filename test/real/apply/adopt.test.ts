@@ -161,11 +161,11 @@ test('a person sees what becomes of a site, declines, and adopts it with one com
   expect(readFileSync(siteFile(primary(), host), 'utf8')).toBe(text)
 
   const load = startLoad(primary(), host, '/healthz', { perSecond: 50 })
-  const adoptedNow = await typed(act, 'y\n')
+  const yes = [...act.split(' '), '--yes', '--url', lab.description.inside]
+  const adoptedNow = await command(yes, { columns: 200 })
   const { failures } = await load.stop()
-  expect(adoptedNow).toContain('test and reload nginx')
-  expect(adoptedNow).toContain(`Adopted: http://${host}`)
-  expect(adoptedNow).toContain('code 0')
+  expect(adoptedNow).toMatchObject({ code: 0, stdout: expect.stringContaining(`Adopted: http://${host}`) })
+  expect(adoptedNow.stdout).toContain('test and reload nginx')
   expect(failures).toEqual([])
   expect(readFileSync(siteFile(primary(), host), 'utf8')).not.toContain('server {')
   const again = await command([...words, '--accept-loss'])
@@ -379,9 +379,12 @@ test.each(POINTS)('a kill at %s leaves one that answers, and nothing else', asyn
   else {
     lab.setNextServiceEnvironment(environment)
     await lab.restartService()
+    const death = lab.serviceRestarted()
     await (releases ? run(lab, planId, 'release') : adopted(planId)).catch(() => undefined)
+    if (!process.env.CAMPAIGN) await death
   }
-  await lab.restartService()
+  // Not every point of the campaign lies on the way of every run.
+  if (process.env.CAMPAIGN) await lab.restartService()
   const ends: Record<string, 'site' | 'entry' | 'released'> = releases
     ? { released: 'released', applied: 'entry' }
     : { applied: 'entry', rolled_back: 'site' }
@@ -403,8 +406,11 @@ test.each(POINTS)('a kill at %s leaves one that answers, and nothing else', asyn
 test('withdraw releases adopted hosts, also one that was updated since, and removes the others', async () => {
   const hosts = ['stays', 'updated'].map((name) => `${name}.lab.test`)
   const plans: Record<string, unknown>[] = []
+  await writeSites(
+    lab,
+    hosts.map((host) => ({ host, style: 0 })),
+  )
   for (const host of hosts) {
-    await written(host.slice(0, host.indexOf('.')))
     const { planId, request } = expected(await planned(host), 201)
     expected(await adopted(planId), 200)
     plans.push({ ...request, replaces: planId })

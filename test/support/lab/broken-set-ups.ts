@@ -37,6 +37,8 @@ export interface Broken {
   readonly config?: (config: Loose) => void
   /** In what a service needs to start. It has a state folder of its own. */
   readonly start?: (config: Loose) => unknown
+  /** It starts, and ends when it cannot listen. */
+  readonly listens?: boolean
   readonly tls?: boolean
   /** For a campaign: another set-up is broken in much the same way. */
   readonly long?: boolean
@@ -341,6 +343,7 @@ export const BROKEN: readonly Broken[] = [
   },
   {
     name: 'another program listens where the service should',
+    listens: true,
     start: (config) => {
       const [{ address, port } = { address: '', port: 0 }] = lab.description.backends
       config.listen = { address, port }

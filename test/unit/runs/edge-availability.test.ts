@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { OwnedElsewhere } from '../../../src/edge/contract.ts'
+import { EdgeFault, OwnedElsewhere } from '../../../src/edge/contract.ts'
 import { Problem } from '../../../src/model/errors.ts'
 import { type Clock, systemClock } from '../../../src/primitives/clock.ts'
 import { EdgeAvailability } from '../../../src/runs/edge-availability.ts'
@@ -47,6 +47,14 @@ test('an edge that another process owns is not reached, and the refusal says who
   expect(refusal?.message).toBe('Edge 23 is not prepared: Edge 23 belongs to process 7.')
   const owner = { name: 'instance-b', edges: ['23'] } as unknown as Instance
   expect(await owned({ store: { liveInstances: async () => [owner] } }).place()).toBe('elsewhere')
+})
+
+test('an agent that answers and cannot be used is not waited for without an end, and the refusal says why', async () => {
+  const clock = new VirtualClock()
+  const told = 'The agent of edge 23 does not know "list". Its hosts stay served. Upgrade the agent on 23.'
+  const list = () => Promise.reject(new EdgeFault('unavailable', told))
+  const older = availabilityOf(1, clock, { primary: { server: '23', list } })
+  expect(await clock.advanceUntil(older.refusal())).toMatchObject({ code: 'unavailable', message: told })
 })
 
 test('an edge is not called away because this process was late', async () => {

@@ -10,6 +10,7 @@ import { BROKEN, type Broken, breakThisLab, type Loose, primary } from '../../..
 import { planRequest, run } from '../../../support/lab/exposure.ts'
 import type { TestLab } from '../../../support/lab/lab.ts'
 import { serviceHere } from '../../../support/lab/service-here.ts'
+import { command } from '../../../support/programs/command.ts'
 import { drawbridge } from '../../../support/programs/drawbridge.ts'
 import { doubledIn } from '../../../support/punctuation.ts'
 import { until } from '../../../support/until.ts'
@@ -55,12 +56,14 @@ export function doctorAndApply(lab: () => TestLab): void {
     world,
     config,
     start,
+    listens = false,
     tls = false,
   }: Broken): Promise<{ doctor: string; apply?: string }> {
     if (start) {
       const file = await changedFile(start)
       const told = await faults(file)
-      const { code, stderr, stdout } = await drawbridge(['serve', '--config', file])
+      // In this process, unless it begins to listen: then it may end the process.
+      const { code, stderr, stdout } = await (listens ? drawbridge : command)(['serve', '--config', file])
       expect(code).not.toBe(0)
       return { doctor: told, apply: `${stderr}${stdout}` }
     }
