@@ -9,11 +9,11 @@ import { startWebBackend, type WebBackend } from '../support/backends/web-backen
 import { takes } from '../support/delay.ts'
 import { visit } from '../support/edge/visitor.ts'
 import { fc, SEED } from '../support/fast-check.ts'
+import { type Deed, type Holder, type Standing, trueOrder } from '../support/faults/sequence.ts'
 import type { Answer } from '../support/http/call.ts'
 import { applied, granted, invariants, planned, planOf, removed } from '../support/lab/exposure.ts'
 import { startTestLab, type TestLab } from '../support/lab/lab.ts'
 import { rowsOf, withStore } from '../support/lab/lab-store.ts'
-import { type Deed, type Holder, type Standing, trueOrder } from '../support/lab/sequence.ts'
 import { until } from '../support/until.ts'
 
 /**

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, watch } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startLoad } from '../support/backends/load.ts'
 import { startWebBackend } from '../support/backends/web-backend.ts'
 import { applied, invariants, planned, removed, run } from '../support/lab/exposure.ts'
 import type { TestLab } from '../support/lab/lab.ts'
-import { startLoad } from '../support/lab/load.ts'
 import { borrowLab } from '../support/lab/shared-lab.ts'
 import { installWildcard } from '../support/lab/wildcard.ts'
 

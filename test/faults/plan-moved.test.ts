@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { statePaths } from '../../lab/state.ts'
 import { startWebBackend } from '../support/backends/web-backend.ts'
 import { updateZone } from '../support/dns/lab-dns.ts'
+import { serviceHere } from '../support/instances/service-here.ts'
 import { invariants, planned, planOf, run, world } from '../support/lab/exposure.ts'
 import type { TestLab } from '../support/lab/lab.ts'
 import { expectApplicable, expectFailure, expectPutBack } from '../support/lab/put-back.ts'
-import { serviceHere } from '../support/lab/service-here.ts'
 import { borrowLab } from '../support/lab/shared-lab.ts'
 
 /**

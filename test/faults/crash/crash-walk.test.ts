@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { ServiceConfig } from '../../../lab/service-config.ts'
 import { statePaths } from '../../../lab/state.ts'
 import { CRASH_POINTS } from '../../../src/runs/engine/crash-points.ts'
+import { startLoad } from '../../support/backends/load.ts'
 import { startWebBackend, type WebBackend } from '../../support/backends/web-backend.ts'
 import { watchName } from '../../support/dns/name-watch.ts'
 import { visit } from '../../support/edge/visitor.ts'
@@ -17,10 +18,9 @@ import {
   someOf,
   usualPoints,
   walk,
-} from '../../support/lab/crash-walk.ts'
+} from '../../support/faults/crash-walk.ts'
 import { expected, granted, invariants, planned, planOf, run, runWith, world } from '../../support/lab/exposure.ts'
 import type { TestLab } from '../../support/lab/lab.ts'
-import { startLoad } from '../../support/lab/load.ts'
 import { borrowLab } from '../../support/lab/shared-lab.ts'
 import { installWildcard } from '../../support/lab/wildcard.ts'
 import { until } from '../../support/until.ts'

@@ -10,7 +10,7 @@ import { startWebBackend, type WebBackend } from '../../support/backends/web-bac
 import { serves } from '../../support/edge/edge-folder.ts'
 import { handshake } from '../../support/edge/tls-visitor.ts'
 import type { Answer } from '../../support/http/call.ts'
-import { type InstanceLab, type RunningInstance, startInstanceLab } from '../../support/lab/instances.ts'
+import { type InstanceLab, type RunningInstance, startInstanceLab } from '../../support/instances/instances.ts'
 import { stays, until } from '../../support/until.ts'
 
 /**

@@ -4,7 +4,7 @@ import { dnsReader } from '../../../src/dns/reader.ts'
 import { takes } from '../../support/delay.ts'
 import { serves } from '../../support/edge/edge-folder.ts'
 import { follow } from '../../support/http/event-stream.ts'
-import { grantedPlan, type InstanceLab, startInstanceLab } from '../../support/lab/instances.ts'
+import { grantedPlan, type InstanceLab, startInstanceLab } from '../../support/instances/instances.ts'
 import { until } from '../../support/until.ts'
 
 /** PostgreSQL ends as in a crash in the middle of an apply, and comes back. Every run ends applied or put back. */

@@ -9,8 +9,8 @@ import { dnsReader } from '../../../src/dns/reader.ts'
 import { startWebBackend, type WebBackend } from '../../support/backends/web-backend.ts'
 import { serves } from '../../support/edge/edge-folder.ts'
 import type { Answer } from '../../support/http/call.ts'
+import { type InstanceLab, type RunningInstance, startInstanceLab } from '../../support/instances/instances.ts'
 import { askAgent } from '../../support/lab/agents.ts'
-import { type InstanceLab, type RunningInstance, startInstanceLab } from '../../support/lab/instances.ts'
 import { until } from '../../support/until.ts'
 
 /** Two services on one PostgreSQL. The blind one has no way to the agent of the Primary's edge. */

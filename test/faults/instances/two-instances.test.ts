@@ -3,7 +3,12 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { hostLease } from '../../../src/model/run.ts'
 import { serves, viewOf } from '../../support/edge/edge-folder.ts'
-import { grantedPlan, type InstanceLab, type RunningInstance, startInstanceLab } from '../../support/lab/instances.ts'
+import {
+  grantedPlan,
+  type InstanceLab,
+  type RunningInstance,
+  startInstanceLab,
+} from '../../support/instances/instances.ts'
 import { until } from '../../support/until.ts'
 
 /** Two services on one PostgreSQL, both active, with the settings that an installation has without saying anything. */

@@ -8,11 +8,11 @@ import { SHARD_FOLDERS } from '../../../src/nginx/config/shards.ts'
 import { PresentGeneration } from '../../../src/nginx/generations/present.ts'
 import { localEdge } from '../../../src/nginx/local-edge.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
-import { type CrashImage, crashImages } from '../../support/edge/crash-images.ts'
 import { certificateFor, changeHost, entryOf, PLAN_ID, type TestPair } from '../../support/edge/edge.ts'
 import { configurationListing, listing, viewOf } from '../../support/edge/edge-folder.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { until } from '../../support/until.ts'
+import { type CrashImage, crashImages } from './crash-images.ts'
 
 /**
  * The process that changes an edge dies at every point of the engine and before each call that changes the disk. A new engine on

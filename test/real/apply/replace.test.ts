@@ -1,5 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { startLoad } from '../../support/backends/load.ts'
 import { startWebBackend, type WebBackend } from '../../support/backends/web-backend.ts'
 import { zoneRecords } from '../../support/dns/zone-transfer.ts'
 import { visit } from '../../support/edge/visitor.ts'
@@ -18,7 +19,6 @@ import {
 } from '../../support/lab/exposure.ts'
 import { housekeeping } from '../../support/lab/housekeeping.ts'
 import type { TestLab } from '../../support/lab/lab.ts'
-import { startLoad } from '../../support/lab/load.ts'
 import { borrowLab } from '../../support/lab/shared-lab.ts'
 
 /** A plan that takes the place of an applied one, on a whole lab: another backend, TLS on or off, another end. */

@@ -5,11 +5,11 @@ import { statePaths } from '../../../lab/state.ts'
 import { startWebBackend } from '../../support/backends/web-backend.ts'
 import { type Call, call } from '../../support/http/call.ts'
 import { hurriedClock } from '../../support/hurried-clock.ts'
+import { serviceHere } from '../../support/instances/service-here.ts'
 import type { LabAgent } from '../../support/lab/agents.ts'
 import { editEntry, entryFile, hasEntry } from '../../support/lab/entry-file.ts'
 import { applied, planned, planOf, removed, run } from '../../support/lab/exposure.ts'
 import { startTestLab, startWithAgents, type TestLab } from '../../support/lab/lab.ts'
-import { serviceHere } from '../../support/lab/service-here.ts'
 import { command } from '../../support/programs/command.ts'
 
 vi.setConfig({ testTimeout: 240_000 })

@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../../lab/free-port.ts'
+import { startSwitchedBackend } from '../../support/backends/switched-backend.ts'
 import { addOwnHosts } from '../../support/edge/foreign-hosts.ts'
 import { type Agent, errorOf, startAgentHere, structured } from '../../support/http/agent.ts'
 import { editEntry, entryFile } from '../../support/lab/entry-file.ts'
 import { untilChecked } from '../../support/lab/housekeeping.ts'
 import type { TestLab } from '../../support/lab/lab.ts'
 import { borrowLab } from '../../support/lab/shared-lab.ts'
-import { startSwitchedBackend } from '../../support/lab/switched-backend.ts'
 
 /** Agents inside and outside that have listed their tools: the client throws at an answer that its outputSchema forbids. */
 let lab: TestLab

@@ -2,10 +2,10 @@
 // need little, so it loads what reads the store when it is asked for that.
 import type { EdgeDescription } from '../../../lab/description.ts'
 import { dnsReader } from '../../../src/dns/reader.ts'
+import { type Load, startLoad } from '../backends/load.ts'
 import { visit } from '../edge/visitor.ts'
 import { call } from '../http/call.ts'
 import type { Allowances } from '../lab/invariants.ts'
-import { type Load, startLoad } from '../lab/load.ts'
 
 let load: Load | undefined
 

@@ -11,10 +11,10 @@ import { httpStatus } from '../../../lab/web-question.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
 import { type Answer, call } from '../http/call.ts'
+import { type LabAgents, startAgents } from '../lab/agents.ts'
+import { freePlace } from '../lab/lab.ts'
 import { borrowPostgres, type PostgresCluster } from '../programs/postgres.ts'
 import { tempFolder } from '../temp-folder.ts'
-import { type LabAgents, startAgents } from './agents.ts'
-import { freePlace } from './lab.ts'
 
 /** A lab without a service, an agent for each edge, a PostgreSQL, and any number of services on them. */
 export interface InstanceLab {

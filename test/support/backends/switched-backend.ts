@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import type { TestLab } from '../lab/lab.ts'
 import { listening } from '../listening.ts'
-import type { TestLab } from './lab.ts'
 
 /** A backend on the lab's server 25 that can be stopped and started again on the same port. */
 export interface SwitchedBackend extends AsyncDisposable {

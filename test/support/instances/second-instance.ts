@@ -6,7 +6,7 @@ import { type Daemon, startDaemon } from '../../../lab/daemon.ts'
 import { statePaths } from '../../../lab/state.ts'
 import { httpStatus } from '../../../lab/web-question.ts'
 import { call } from '../http/call.ts'
-import type { TestLab } from './lab.ts'
+import type { TestLab } from '../lab/lab.ts'
 
 export interface SecondInstance extends AsyncDisposable {
   readonly daemon: Daemon

@@ -5,7 +5,7 @@ import { assemble } from '../../../src/compose/assemble.ts'
 import { readConfig } from '../../../src/config/config.ts'
 import { secretsOf } from '../../../src/config/secrets.ts'
 import { createLog } from '../../../src/runtime/log.ts'
-import type { TestLab } from './lab.ts'
+import type { TestLab } from '../lab/lab.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reaches into a configuration of any form
 type Loose = any
