@@ -101,18 +101,24 @@ async function everyTool(
   changes = CHANGES,
 ): Promise<Record<string, string>> {
   const refused: Record<string, string> = {}
-  const note = (tool: string, code: string) => {
+  const use = async (tool: string, args: Record<string, unknown>) => {
+    const code = await outcome(agent, tool, args)
     if (code !== 'ok') refused[tool] = code
   }
-  note('get_policy', await outcome(agent, 'get_policy', { verbose: true }))
-  note('list_hosts', await outcome(agent, 'list_hosts', { search: host, verbose: true }))
-  for (const tool of ['check_host', 'diagnose_host']) note(tool, await outcome(agent, tool, { host, verbose: true }))
-  note('wait_for_host', await outcome(agent, 'wait_for_host', { host, timeoutSeconds: 1 }))
-  note('list_plans', await outcome(agent, 'list_plans', { verbose: true, limit: 200 }))
-  note('recent_events', await outcome(agent, 'recent_events', { limit: 100 }))
-  for (const tool of LOOKS) note(tool, await outcome(agent, tool, { planId }))
-  for (const tool of changes)
-    note(tool, await outcome(agent, tool, { planId, ...(tool === 'extend_exposure' && { expiresIn: 3600 }) }))
+  const changing = async () => {
+    for (const tool of changes) await use(tool, { planId, ...(tool === 'extend_exposure' && { expiresIn: 3600 }) })
+  }
+  // To wait for a host that is not there takes a second.
+  await Promise.all([
+    use('wait_for_host', { host, timeoutSeconds: 1 }),
+    use('get_policy', { verbose: true }),
+    use('list_hosts', { search: host, verbose: true }),
+    ...['check_host', 'diagnose_host'].map((tool) => use(tool, { host, verbose: true })),
+    use('list_plans', { verbose: true, limit: 200 }),
+    use('recent_events', { limit: 100 }),
+    ...LOOKS.map((tool) => use(tool, { planId })),
+    changing(),
+  ])
   return refused
 }
 

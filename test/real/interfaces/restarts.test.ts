@@ -25,7 +25,7 @@ beforeAll(async () => {
   const only = { events: ['exposure.removed'], hosts: ['poison.lab.test'], tries: 1 }
   const one = { ...all, url: `${receiver.url}/nowhere`, ...only }
   lab = await startTestLab({
-    configure: (config) => ({ ...config, webhooks: { all, one } }),
+    configure: (config) => ({ ...config, adminToken: 'internal', webhooks: { all, one } }),
     deathsAllowed: Number.POSITIVE_INFINITY,
   })
 })

@@ -11,8 +11,7 @@ import { until } from '../../../support/until.ts'
 /** The audit tells of every run from which network it was asked for and by what right it ran. The service ends in the legacy flow. */
 export function rights(lab: () => TestLab): void {
   let token: string
-  beforeAll(async () => {
-    await lab().restartService((config) => ({ ...config, adminToken: 'internal' }))
+  beforeAll(() => {
     token = readFileSync(statePaths(lab().state).adminToken, 'utf8').trim()
   })
 
@@ -51,7 +50,7 @@ export function rights(lab: () => TestLab): void {
     expect((await planOf(lab(), planId)).state).toBe('removed')
     expect((await linesOf(planId)).at(-1)).toBe('expire ok self schedule')
     const { planId: left } = await planned(lab(), { subdomain: 'left' })
-    lab().setNextServiceEnvironment({ DRAWBRIDGE_CRASH_AT: 'apply dns after-effect' })
+    lab().setNextServiceEnvironment({ DRAWBRIDGE_CRASH_AT: 'apply proxy after-effect' })
     await lab().killService()
     const death = lab().serviceRestarted()
     const capability = { 'x-deploy-capability': await granted(lab(), left) }
