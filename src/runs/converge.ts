@@ -1,4 +1,4 @@
-import { EDGE_NAME, type Edge, EdgeFault } from '../edge/contract.ts'
+import type { Edge } from '../edge/contract.ts'
 import { Fault, Problem } from '../model/errors.ts'
 import type { Plan } from '../model/exposure.ts'
 import type { ComparedEdge } from '../model/host-status.ts'
@@ -12,6 +12,7 @@ import { NOTHING_KNOWN, type Shortfall, shortfallOf } from './edge-standings.ts'
 import type { Runs } from './engine/runs.ts'
 import { Reconcile, type WaitingHost, waitingShortfall } from './reconcile.ts'
 import type { StepParts } from './steps/context.ts'
+import { assertAnswers } from './steps/edge-answers.ts'
 
 export interface ConvergeParts extends Pick<StepParts, 'primary' | 'secondary' | 'standings'> {
   readonly store: Store
@@ -282,15 +283,3 @@ const refusedRemoval = (doubtful: number, entries: number, limit: number): Short
     `${doubtful} of ${entries} hosts would be taken off the edge, which is more than ${Math.floor(limit)}. ` +
     `If that is right, run "${CONFIRM_REMOVAL}" on the server.`,
 })
-
-/** Only our own server answers this, and says that it is no host. */
-const WHO = { host: EDGE_NAME, path: '/', tls: false }
-
-/** Rejects if nginx does not answer, or another server does in place of ours. */
-async function assertAnswers(edge: Edge, place: string): Promise<void> {
-  const answer = await edge.ask(WHO)
-  if (answer.kind === 'no_answer' && answer.reason === 'unknown_host') return
-  if (answer.kind === 'no_answer' && ['refused', 'unreachable', 'timeout'].includes(answer.reason))
-    throw new EdgeFault('unavailable', `nginx of edge ${edge.server} does not answer (${answer.reason}). Start it.`)
-  throw new EdgeFault('unavailable', `The default server of ${place} answered in place of Drawbridge.`)
-}

@@ -2,7 +2,7 @@ import type { History } from './command.ts'
 import { Play } from './play.ts'
 import { PromiseBroken } from './promises.ts'
 import type { Removal, Template } from './stores.ts'
-import { type InstanceName, World } from './world.ts'
+import { HOSTS, hostOf, type InstanceName, nameOf, World } from './world.ts'
 
 /** A history that breaks a promise: what happened, line by line. */
 export interface Counterexample {
@@ -26,6 +26,18 @@ export async function findBroken(
   } catch (error) {
     if (!(error instanceof PromiseBroken)) throw error
     return { promise: error.promise, detail: error.message, lines: play.lines, history }
+  } finally {
+    await world.close()
+  }
+}
+
+/** How the runs of a history ended: host, action and state. It has to leave them the time. */
+export async function endsOf(history: History, template: Template): Promise<readonly string[]> {
+  const world = await World.open(template)
+  try {
+    await new Play(world).play(history)
+    const runs = await Promise.all(HOSTS.map((name) => world.store.runsOfHost(hostOf(name))))
+    return runs.flat().map(({ host, action, state }) => `${nameOf(host)} ${action} ${state}`)
   } finally {
     await world.close()
   }

@@ -2,13 +2,15 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { TempFolder } from '../support/temp-folder.ts'
 import { type History, historyOf } from './command.ts'
 import { FOUND, REPAIRS } from './found.ts'
-import { describeCounterexample, findBroken, shorten } from './search.ts'
+import { describeCounterexample, endsOf, findBroken, shorten } from './search.ts'
 import { memoryFolder, newTemplate, type Template } from './stores.ts'
 
 /** The first history, and how many, or for how many minutes. */
 const SEED = Number(process.env.SEED ?? 1)
 const COUNT = Number(process.env.COUNT ?? (process.env.CAMPAIGN ? Number.POSITIVE_INFINITY : 15))
 const MINUTES = Number(process.env.MINUTES ?? 10)
+/** How long nginx is stopped. */
+const AWAY_MS = (process.env.CAMPAIGN ? 60 : 2) * 60_000
 vi.setConfig({ testTimeout: (MINUTES + 10) * 60_000 })
 
 let folder: TempFolder
@@ -35,6 +37,39 @@ test('no history breaks a promise', async ({ annotate }) => {
 // A name in a title of test.for would be cut.
 for (const { name, history } of FOUND) test(`stays repaired: ${name}`, () => assertSound(history))
 for (const { name, history } of REPAIRS) test(`holds: ${name}`, () => assertSound(history))
+
+/** The machine of the Primary goes on without its nginx: no request and no duty may bring a host into a state that needs a person. */
+test(`${AWAY_MS / 60_000} minutes without nginx block no host, and what is due meanwhile is done afterwards`, async () => {
+  const ends = await endsOf(
+    [
+      { do: 'apply', by: 'a', host: 'one', thenMs: 5_000 },
+      { do: 'apply', by: 'a', host: 'two', expires: true, thenMs: 5_000 },
+      { do: 'apply', by: 'a', host: 'three', thenMs: 5_000 },
+      { do: 'stopNginx', machine: 'primary', thenMs: 1_000 },
+      { do: 'apply', by: 'a', host: 'one', thenMs: 20_000 },
+      { do: 'remove', by: 'a', host: 'one', thenMs: 20_000 },
+      { do: 'repair', by: 'a', host: 'three', thenMs: AWAY_MS },
+      // The attempts of a removal have longer and longer pauses.
+      { do: 'startNginx', machine: 'primary', thenMs: AWAY_MS },
+    ],
+    template,
+  )
+  expect(ends.filter((end) => end.endsWith('blocked'))).toEqual([])
+  expect(ends).toContain('two remove succeeded')
+})
+
+test('nginx that stops in the middle of a removal blocks no host', async () => {
+  const ends = await endsOf(
+    [
+      { do: 'apply', by: 'a', host: 'one', thenMs: 5_000 },
+      { do: 'nameServer', is: 'well', skewSeconds: 0, wireMs: 1_000, thenMs: 10 },
+      { do: 'remove', by: 'a', host: 'one', thenMs: 500 },
+      { do: 'stopNginx', machine: 'primary', thenMs: 30_000 },
+    ],
+    template,
+  )
+  expect(ends).toEqual(['one apply succeeded', 'one remove rolled_back'])
+})
 
 async function assertSound(history: History): Promise<void> {
   const found = await findBroken(history, template)

@@ -2,6 +2,7 @@ import { type Edge, EdgeFault, type ListedHost } from '../../edge/contract.ts'
 import type { Plan } from '../../model/exposure.ts'
 import { type Step, StepFault } from '../engine/step.ts'
 import type { HostContext } from './context.ts'
+import { isStopped } from './edge-answers.ts'
 import { editedSince, hostOn } from './listed-host.ts'
 import { type ProxyStep, type ProxyTarget, proxyStep, type Wish } from './proxy.ts'
 
@@ -74,7 +75,7 @@ export function changeStep({ plan, former, proxy, primary, entryFor }: HostConte
     isRestored: async (edge) =>
       (await hostOn(edge, host)).entry?.plan === former?.planId &&
       !(await serves(edge, plan)) &&
-      serves(edge, former ?? plan),
+      servesOnceStarted(edge, former ?? plan),
     wishes: async (edge, { certificate }) => {
       const listed = await hostOn(edge, host)
       // The Secondary may have missed changes, so its entry may be of any plan.
@@ -90,7 +91,7 @@ export function takeAwayStep({ plan, proxy, primary }: HostContext): Step {
   const takeAway = proxyStep(proxy, {
     name: 'proxy',
     hosts: [host],
-    isRestored: async (edge) => (await hostOn(edge, host)).entry?.plan === planId && serves(edge, plan),
+    isRestored: async (edge) => (await hostOn(edge, host)).entry?.plan === planId && servesOnceStarted(edge, plan),
     wishes: async (edge) => {
       const listed = await hostOn(edge, host)
       if (edge === primary) assertOfPlan(listed, [planId], edge)
@@ -172,6 +173,10 @@ async function serves(edge: Edge, { host, proof }: Plan): Promise<boolean> {
   const answer = await edge.ask({ host, path: '/', tls: false, proof })
   return answer.kind === 'answer' && answer.entry !== 'other'
 }
+
+/** The same for an entry that stands. */
+const servesOnceStarted = async (edge: Edge, plan: Plan): Promise<boolean> =>
+  (await serves(edge, plan)) || isStopped(edge)
 
 const expectedOf = ({ revision }: ListedHost): Wish['expected'] => (revision === null ? 'absent' : { revision })
 

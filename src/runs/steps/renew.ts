@@ -1,8 +1,9 @@
 import type { ChallengeType, InstalledCertificate } from '../../certificates/contract.ts'
-import type { Edge, Handshake } from '../../edge/contract.ts'
+import { certificateId, type Edge, type Handshake } from '../../edge/contract.ts'
 import { type ChosenCertificate, coversHost } from '../../model/receipt.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import { poll } from '../../primitives/retry.ts'
+import { isStopped } from './edge-answers.ts'
 import type { ProxyTarget } from './proxy.ts'
 import type { Member } from './subject.ts'
 import type { EdgeJudge } from './verify.ts'
@@ -46,7 +47,9 @@ export function renewalTarget({ members, give }: RenewalParts): ProxyTarget {
     hosts,
     isRestored: async (edge) => {
       const shown = await Promise.all(hosts.map((host) => edge.handshake(host)))
-      return shown.every((seen, at) => isShown(seen, members[at]?.receipt.certificate))
+      if (shown.every((seen, at) => isShown(seen, members[at]?.receipt.certificate))) return true
+      const standing = (await edge.list(hosts)).hosts.map(({ entry }) => entry?.certificate)
+      return standing.every((id, at) => id === idOf(members[at])) && isStopped(edge)
     },
     wishes: async (edge, { certificate }) => {
       const covered = hosts.filter((host) => coversHost(certificate?.names ?? [], host))
@@ -61,6 +64,9 @@ export function renewalTarget({ members, give }: RenewalParts): ProxyTarget {
     },
   }
 }
+
+const idOf = (member: Member | undefined): string | undefined =>
+  member?.receipt.certificate && certificateId(member.receipt.certificate.fingerprint)
 
 /** The members that the edge serves. A Secondary that was away may not have all of them. */
 async function membersOn(edge: Edge, members: readonly Member[], primary: Edge): Promise<readonly Member[]> {

@@ -19,6 +19,7 @@ import {
 } from './context.ts'
 import { convergeStep } from './converge.ts'
 import { claimNameStep, releaseMarkStep, releaseNameStep, repairNameStep, rewriteMarkStep } from './dns.ts'
+import { assertRunning } from './edge-answers.ts'
 import { changeStep, releaseStep, repairStep, secureStep, serveStep, takeAwayStep } from './entry-steps.ts'
 import { proxyStep } from './proxy.ts'
 import { isBetter, namesToRenew, renewalTarget } from './renew.ts'
@@ -101,7 +102,7 @@ const CERTIFICATE_STEPS: Builders<CertificateContext> = {
   backup: ({ parts, run, primary: edge, host, inUse: certificate }) =>
     backupStep({
       ...{ runId: run.runId, host, edge, shelf: parts.shelf, certificate, isIntact: false },
-      assertSound: async () => undefined,
+      assertSound: () => assertRunning(edge),
     }),
   certificate: renewCertificate,
   proxy: ({ proxy, ...context }) => proxyStep(proxy, renewalTarget(context)),
@@ -134,6 +135,8 @@ function backupOfHost(context: HostContext): Step {
   return backupStep({
     ...{ runId: run.runId, host: plan.host, edge: primary, shelf: parts.shelf, certificate: receipt?.certificate },
     assertSound: async () => {
+      // An apply that orders nothing changes the edge first, and can be undone whether nginx runs or not.
+      if (action !== 'apply' || orders(plan)) await assertRunning(primary)
       if (action === 'remove' || (keepsEdits && orders(plan))) await primary.assertValid()
       // The DNS name would be gone before the edge says that the host belongs to another store.
       if (action === 'remove')
