@@ -21,8 +21,13 @@ export const CONVERGE_GUARDS: Cuts = {
   ],
   'a host that a run changes is left to the run': ["state === 'applied' && runId === undefined", "state === 'applied'"],
   'a Secondary that is away is waited for': [
-    "throw new EdgeFault('unavailable', `nginx of edge",
-    "return void new EdgeFault('unavailable', `nginx of edge",
+    'throw doesNotAnswer(edge, answer.reason)',
+    'return void doesNotAnswer(edge, answer.reason)',
+  ],
+  'a run begins nothing at a stopped nginx': ['if (await isStopped(edge)) throw', 'if (false) throw'],
+  'what stands at a stopped nginx counts as put back': [
+    '(await serves(edge, plan)) || isStopped(edge)',
+    'serves(edge, plan)',
   ],
   'another program at the address of an edge is not taken for nginx': [
     "  throw new EdgeFault('unavailable', `The default server",
