@@ -26,10 +26,8 @@ test('the limit that is reached first decides how many hosts one installation be
 })
 
 test('a cost that does not grow has no limit', () => {
-  const flat = costOf(
-    SIZES.map((hosts) => pointAt(hosts, { monitorPercent: 5 })),
-    COSTS.monitorPercent.name,
-  )
+  const points = SIZES.map((hosts) => pointAt(hosts, { monitorPercent: 5 }))
+  const flat = costOf(points, COSTS.monitorPercent.name)
   expect(flat?.mostHosts).toBe(Number.POSITIVE_INFINITY)
 })
 

@@ -9,9 +9,7 @@ test.each([
   [1_234_567, 'count', '1,234,567'],
   [8_279.4, '/s', '8,279/s'],
   [0.954, '×', '0.95 ×'],
-] as const)('%d %s is written %s', (value, unit, text) => {
-  expect(format(value, unit)).toBe(text)
-})
+] as const)('%d %s is written %s', (value, unit, text) => expect(format(value, unit)).toBe(text))
 
 test('a target is judged by the median', () => {
   expect(meetsTarget(row('x', 'ms', [1, 2, 90], { most: 2 }))).toBe(true)
@@ -39,7 +37,7 @@ const results = [
   { part: 'serve', seconds: 1, rows: [note('Caddy', 'not measured: caddy is not installed')], failure: 'It ended.' },
 ]
 
-test('the page has a line for every target, note and failure, below titles', () => {
+test('the page has a line for every target, note and failure, below titles', () =>
   expect(pageTable(results).split('\n')).toEqual([
     'measure           p50                                   p90     target          met',
     'apply',
@@ -49,8 +47,7 @@ test('the page has a line for every target, note and failure, below titles', () 
     'serve',
     '  Caddy           not measured: caddy is not installed',
     '  FAILED          It ended.',
-  ])
-})
+  ]))
 
 test('the columns of the printed table stand below each other', () => {
   const [head = '', first = '', , third = '', fourth = ''] = plainTable(results).split('\n')

@@ -12,15 +12,9 @@ const names = ['app.lab.test']
 function bench(limits: Partial<AcmeLimits> = {}) {
   const ledger = ledgerBook()
   let now = 1_800_000_000_000
+  const terms = { limits: { renewalsExempt: true, ...limits }, backoff: { firstSeconds: 5, longestSeconds: 60 } }
   const budgetAt = (directory: string) =>
-    orderBudget({
-      directory,
-      ledger,
-      limits: { renewalsExempt: true, ...limits },
-      backoff: { firstSeconds: 5, longestSeconds: 60 },
-      domainOf: () => 'lab.test',
-      now: () => now,
-    })
+    orderBudget({ directory, ledger, ...terms, domainOf: () => 'lab.test', now: () => now })
   return {
     ledger,
     budget: budgetAt('https://ca.test/dir'),
@@ -33,10 +27,8 @@ describe('a budget', () => {
   test('counts an order from the moment before it is placed', async () => {
     const { budget, ledger } = bench({ certificatesPerDomain: { count: 1, perSeconds: 3_600 } })
     await budget.spend({ names })
-    await expect(budget.spend({ names: ['www.lab.test'] })).rejects.toMatchObject({
-      kind: 'over_budget',
-      retryAfter: 3_600,
-    })
+    const further = budget.spend({ names: ['www.lab.test'] })
+    await expect(further).rejects.toMatchObject({ kind: 'over_budget', retryAfter: 3_600 })
     expect(ledger.lines.map(({ kind }) => kind)).toEqual(['ordered'])
   })
 
@@ -74,34 +66,32 @@ describe('a budget', () => {
   })
 })
 
-describe('the order lock', () => {
-  test('lets one order be placed after the other, and a refusal does not block the next', async () => {
-    const withLock = orderLock(systemClock)
-    const told: string[] = []
-    const work = (name: string) => async () => {
-      told.push(`${name} begins`)
-      await turn()
-      told.push(`${name} ends`)
-      if (name === 'a') throw new IssueFault('rejected', 'No.')
-      return name
-    }
-    const all = await Promise.allSettled([withLock(work('a')), withLock(work('b'))])
-    expect(all.map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
-    expect(told).toEqual(['a begins', 'a ends', 'b begins', 'b ends'])
-  })
+test('the order lock lets one order be placed after the other, and a refusal does not block the next', async () => {
+  const withLock = orderLock(systemClock)
+  const told: string[] = []
+  const work = (name: string) => async () => {
+    told.push(`${name} begins`)
+    await turn()
+    told.push(`${name} ends`)
+    if (name === 'a') throw new IssueFault('rejected', 'No.')
+    return name
+  }
+  const all = await Promise.allSettled([withLock(work('a')), withLock(work('b'))])
+  expect(all.map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
+  expect(told).toEqual(['a begins', 'a ends', 'b begins', 'b ends'])
+})
 
-  test('fails all waiting orders when the authority does not answer the first, and none that comes later', async () => {
-    const withLock = orderLock(systemClock)
-    let asked = 0
-    const silent = async () => {
-      asked += 1
-      await turn()
-      throw new IssueFault('unavailable', 'It did not answer in time.')
-    }
-    const all = await Promise.allSettled([withLock(silent), withLock(silent), withLock(silent)])
-    expect(all.every(({ status }) => status === 'rejected')).toBe(true)
-    expect(asked).toBe(1)
-    await expect(withLock(silent)).rejects.toThrow('in time')
-    expect(asked).toBe(2)
-  })
+test('the order lock fails all waiting orders when the authority does not answer the first, and none that comes later', async () => {
+  const withLock = orderLock(systemClock)
+  let asked = 0
+  const silent = async () => {
+    asked += 1
+    await turn()
+    throw new IssueFault('unavailable', 'It did not answer in time.')
+  }
+  const all = await Promise.allSettled([withLock(silent), withLock(silent), withLock(silent)])
+  expect(all.every(({ status }) => status === 'rejected')).toBe(true)
+  expect(asked).toBe(1)
+  await expect(withLock(silent)).rejects.toThrow('in time')
+  expect(asked).toBe(2)
 })

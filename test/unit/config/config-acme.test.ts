@@ -53,66 +53,52 @@ describe('limits', () => {
     expect(read('{ limits: { failuresPerName: none } }').acme.limits.failuresPerName).toBeUndefined()
   })
 
-  test.each(['50', '0 per 7d', '50 per 7w', '5 per 31d', '50 per  7d', '[5]'])('cannot be %s', (limit) => {
+  test.each(['50', '0 per 7d', '50 per 7w', '5 per 31d', '50 per  7d', '[5]'])('cannot be %s', (limit) =>
     expect(faultOf(`${ZONES}acme:\n  limits:\n    certificatesPerNames: ${limit}\n`)).toContain(
       'drawbridge.yaml:4: acme.limits.certificatesPerNames is not valid. Allowed: such as 50 per 7d, or none.',
-    )
-  })
+    ),
+  )
 })
 
 test.each([
   ['acme: { timeoutSeconds: 0 }', 'acme.timeoutSeconds is not valid'],
   ['acme: { backoff: { firstSeconds: 60, longestSeconds: 5 } }', 'longestSeconds is shorter than firstSeconds'],
   ['acme: { externalAccount: { keyId: kid-1 } }', 'acme.externalAccount.hmacKeyFile is missing'],
-  [
-    'acme: { accountKeyFile: nowhere }',
-    'acme.accountKeyFile names /etc/drawbridge/nowhere, which cannot be read (ENOENT).',
-  ],
-])('%s is refused', (setting, sentence) => {
-  expect(faultOf(`${ZONES}${setting}\n`)).toContain(sentence)
+  ['acme: { accountKeyFile: nowhere }', 'accountKeyFile names /etc/drawbridge/nowhere, which cannot be read (ENOENT).'],
+])('%s is refused', (setting, sentence) => expect(faultOf(`${ZONES}${setting}\n`)).toContain(sentence))
+
+test('the account has its secrets in files, shows them nowhere and keeps them out of the log', () => {
+  const hmacKeyFile = secretFile('canary_hmac_key_in_base64url\n')
+  const accountKeyFile = secretFile('canary-account-key\n')
+  const config = read(
+    `{ externalAccount: { keyId: kid-1, hmacKeyFile: ${hmacKeyFile} }, accountKeyFile: ${accountKeyFile} }`,
+  )
+  expect(config.acme.externalAccount).toMatchObject({ keyId: 'kid-1' })
+  expect(config.acme.externalAccount?.hmacKey.reveal()).toBe('canary_hmac_key_in_base64url')
+  expect(config.acme.accountKey?.reveal()).toBe('canary-account-key')
+  expect(JSON.stringify({ ...config, zones: [] })).not.toContain('canary')
+  const secrets = secretsOf(config).map((secret) => secret.reveal())
+  expect(secrets).toEqual(['canary_hmac_key_in_base64url', 'canary-account-key'])
 })
 
-describe('the account', () => {
-  test('has its secrets in files, shows them nowhere and keeps them out of the log', () => {
-    const hmacKeyFile = secretFile('canary_hmac_key_in_base64url\n')
-    const accountKeyFile = secretFile('canary-account-key\n')
-    const config = read(
-      `{ externalAccount: { keyId: kid-1, hmacKeyFile: ${hmacKeyFile} }, accountKeyFile: ${accountKeyFile} }`,
-    )
-    expect(config.acme.externalAccount).toMatchObject({ keyId: 'kid-1' })
-    expect(config.acme.externalAccount?.hmacKey.reveal()).toBe('canary_hmac_key_in_base64url')
-    expect(config.acme.accountKey?.reveal()).toBe('canary-account-key')
-    expect(JSON.stringify({ ...config, zones: [] })).not.toContain('canary')
-    expect(secretsOf(config).map((secret) => secret.reveal())).toEqual([
-      'canary_hmac_key_in_base64url',
-      'canary-account-key',
-    ])
-  })
-
-  test('is refused when others may read a file, or a key is none', () => {
-    const open = secretFile('canary_hmac_key_in_base64url', 0o644)
-    expect(faultOf(`${ZONES}acme: { accountKeyFile: ${open} }`)).toContain('chmod 0600')
-    const junk = secretFile('canary key')
-    const fault = faultOf(`${ZONES}acme: { externalAccount: { keyId: a, hmacKeyFile: ${junk} } }`)
-    expect(fault).toContain('acme.externalAccount.hmacKeyFile names a file without a key in base64url')
-    expect(fault).not.toContain('canary')
-  })
+test('the account is refused when others may read a file, or a key is none', () => {
+  const open = secretFile('canary_hmac_key_in_base64url', 0o644)
+  expect(faultOf(`${ZONES}acme: { accountKeyFile: ${open} }`)).toContain('chmod 0600')
+  const junk = secretFile('canary key')
+  const fault = faultOf(`${ZONES}acme: { externalAccount: { keyId: a, hmacKeyFile: ${junk} } }`)
+  expect(fault).toContain('acme.externalAccount.hmacKeyFile names a file without a key in base64url')
+  expect(fault).not.toContain('canary')
 })
 
-describe('the registered domain of a zone', () => {
-  const of = (more: string) =>
-    readConfig(`zones: { apps.example.co.test: { primary: 192.0.2.9${more} } }`, '/etc/d.yaml', {}).zones.get(
-      'apps.example.co.test',
-    )?.registeredDomain
+const of = (more: string) =>
+  readConfig(`zones: { apps.example.co.test: { primary: 192.0.2.9${more} } }`, '/etc/d.yaml', {}).zones.get(
+    'apps.example.co.test',
+  )?.registeredDomain
 
-  test('is its last two labels, or what is configured', () => {
-    expect(of('')).toBe('co.test')
-    expect(of(', registeredDomain: Example.co.test')).toBe('example.co.test')
-  })
-
-  test('must have the zone in it', () => {
-    expect(() => of(', registeredDomain: other.test')).toThrow(
-      /registeredDomain is neither apps\.example\.co\.test nor/,
-    )
-  })
+test('the registered domain of a zone is its last two labels, or what is configured', () => {
+  expect(of('')).toBe('co.test')
+  expect(of(', registeredDomain: Example.co.test')).toBe('example.co.test')
 })
+
+test('the registered domain of a zone must have the zone in it', () =>
+  expect(() => of(', registeredDomain: other.test')).toThrow(/registeredDomain is neither apps\.example\.co\.test nor/))

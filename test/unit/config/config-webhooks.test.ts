@@ -19,9 +19,8 @@ const read = (
     environment,
   )
 
-test('none is told by default', () => {
-  expect(readConfig('zones: { lab.test: { primary: 127.0.0.1 } }', 'x.yaml', {}).webhooks).toEqual([])
-})
+test('none is told by default', () =>
+  expect(readConfig('zones: { lab.test: { primary: 127.0.0.1 } }', 'x.yaml', {}).webhooks).toEqual([]))
 
 test('a webhook has its address, its secret, and everything unless something is chosen', () => {
   const [hook] = read(`{ url: "${URL}" }`).webhooks
@@ -60,9 +59,7 @@ test.each([
   [`{ url: "${URL}", hosts: ["*"] }`, /hosts\[0\] is not valid/],
   [`{ url: "${URL}", tries: 0 }`, /tries is not valid/],
   [`{ url: "${URL}", colour: red }`, /colour is not a setting/],
-])('%s is refused by name', (hook, fault) => {
-  expect(() => read(hook)).toThrow(fault)
-})
+])('%s is refused by name', (hook, fault) => expect(() => read(hook)).toThrow(fault))
 
 test('a secret that is missing, short or in no base64 is refused, and a strange name', () => {
   const hook = `{ url: "${URL}" }`

@@ -67,9 +67,9 @@ describe('the key of a zone', () => {
     ['with a name that is none', '{ name: "a b", secretFile: FILE }', /tsig\.name is not valid/],
     ['with a setting that is none', '{ name: k, secretFile: FILE, secret: x }', /tsig\.secret is not a setting/],
     ['in a file that is not there', '{ name: k, secretFile: nowhere }', /ENOENT/],
-  ])('is refused %s', (_, key, fault) => {
-    expect(() => zoneOf(withKey(key.replace('FILE', secretFile())))).toThrow(fault)
-  })
+  ])('is refused %s', (_, key, fault) =>
+    expect(() => zoneOf(withKey(key.replace('FILE', secretFile())))).toThrow(fault),
+  )
 
   test('is refused where others may read it, or where it is not base64, without being told', () => {
     expect(() => zoneOf(withKey(`{ name: k, secretFile: ${secretFile(SECRET, 0o644)} }`))).toThrow(/chmod 0600/)
@@ -79,16 +79,13 @@ describe('the key of a zone', () => {
   })
 })
 
-describe('the certificate of a zone', () => {
-  test('is one for each host unless a wildcard is asked for', () => {
-    expect(zoneOf('{ primary: 127.0.0.1 }')?.certificate).toBe('host')
-    expect(zoneOf('{ primary: 127.0.0.1, certificate: wildcard }')?.certificate).toBe('wildcard')
-    expect(() => zoneOf('{ primary: 127.0.0.1, certificate: both }')).toThrow(/Allowed: wildcard or host/)
-  })
-
-  test('can be no wildcard where names are proven by http-01', () => {
-    expect(() => zoneOf('{ primary: 127.0.0.1, certificate: wildcard }\nacme: { challenge: http-01 }')).toThrow(
-      /:2: zones\.lab-1\.test\.certificate is wildcard, but acme\.challenge is http-01/,
-    )
-  })
+test('the certificate of a zone is one for each host unless a wildcard is asked for', () => {
+  expect(zoneOf('{ primary: 127.0.0.1 }')?.certificate).toBe('host')
+  expect(zoneOf('{ primary: 127.0.0.1, certificate: wildcard }')?.certificate).toBe('wildcard')
+  expect(() => zoneOf('{ primary: 127.0.0.1, certificate: both }')).toThrow(/Allowed: wildcard or host/)
 })
+
+test('the certificate of a zone can be no wildcard where names are proven by http-01', () =>
+  expect(() => zoneOf('{ primary: 127.0.0.1, certificate: wildcard }\nacme: { challenge: http-01 }')).toThrow(
+    /:2: zones\.lab-1\.test\.certificate is wildcard, but acme\.challenge is http-01/,
+  ))

@@ -4,7 +4,7 @@ import { readConfig } from '../../../src/config/config.ts'
 const read = (settings: string) =>
   readConfig(`zones: { example.test: { primary: 192.168.45.253 } }\n${settings}`, '/etc/drawbridge/drawbridge.yaml', {})
 
-test('without a word of it the Primary is an nginx as Debian installs it', () => {
+test('without a word of it the Primary is an nginx as Debian installs it', () =>
   expect(read('').edges).toEqual({
     '23': {
       config: '/etc/nginx/nginx.conf',
@@ -17,8 +17,7 @@ test('without a word of it the Primary is an nginx as Debian installs it', () =>
       listen: ['192.168.45.23'],
       named: { passwords: {}, authorities: {}, snippets: {} },
     },
-  })
-})
+  }))
 
 test('only those are edges that are listed', () => {
   expect(read('edges: {}').edges).toEqual({})
@@ -40,6 +39,4 @@ test.each([
   ['edges: { 23: { config: "/etc/*.conf" } }', 'edges.23.config is not valid'],
   ['edges: { 23: { listen: [everywhere] } }', 'edges.23.listen[0] is not valid'],
   ['edges: { 23: { foldr: x } }', 'edges.23.foldr is not a setting'],
-])('%s', (settings, fault) => {
-  expect(() => read(settings)).toThrow(fault)
-})
+])('%s', (settings, fault) => expect(() => read(settings)).toThrow(fault))

@@ -33,6 +33,4 @@ test.each([
   ['{ hosts: { a.test: { good: [99] } } }', 'Allowed: statuses (401) or ranges (200-399)'],
   ['{ hosts: { a.test: { visibility: all } } }', 'Allowed: internal or public'],
   ['{ hosts: { a.test: { pfad: / } } }', 'is not a setting'],
-])('%s is refused', (status, sentence) => {
-  expect(() => read(status)).toThrow(sentence)
-})
+])('%s is refused', (status, sentence) => expect(() => read(status)).toThrow(sentence))

@@ -31,10 +31,9 @@ const expired: Partial<Evidence> = { tls: { ...certificate, notAfter: AT - 1 } }
 const expiring: Partial<Evidence> = { tls: { ...certificate, notBefore: AT - 80 * DAY, notAfter: AT + 10 * DAY } }
 const early: Partial<Evidence> = { tls: { ...certificate, notBefore: AT + DAY } }
 const wrongName: Partial<Evidence> = { tls: { ...certificate, coversHost: false } }
-const refused: Partial<Evidence> = {
-  tls: { kind: 'refused' },
-  visit: { kind: 'no_answer', reason: 'handshake_refused' },
-}
+const handshake = { visit: { kind: 'no_answer', reason: 'handshake_refused' } } as const
+const refused: Partial<Evidence> = { tls: { kind: 'refused' }, ...handshake }
+const lostAndChanged = exposed([...lost('record'), ...changed('entry')])
 
 const REPAIR = ['repair']
 const FOREIGN = ['overwrite', 'accept']
@@ -44,19 +43,9 @@ test.each<[string, CauseCode, readonly string[], Partial<Evidence>]>([
   ['an edited entry', 'file_edited', FOREIGN, { ...edited, ...exposed(changed('entry')) }],
   ['an entry that is gone', 'file_missing', REPAIR, { ...gone, ...exposed(lost('entry')) }],
   ['certificate files that are gone', 'file_missing', REPAIR, { ...gone, ...exposed(lost('certificate')) }],
-  [
-    'one file gone, one edited',
-    'file_missing',
-    FOREIGN,
-    { ...gone, ...exposed([...lost('entry'), ...changed('entry')]) },
-  ],
+  ['one gone, one edited', 'file_missing', FOREIGN, { ...gone, ...exposed([...lost('entry'), ...changed('entry')]) }],
   ['a record that is gone', 'name_missing', REPAIR, { ...nameless, ...exposed(lost('record', 'mark')) }],
-  [
-    'a record gone, an entry edited',
-    'name_missing',
-    FOREIGN,
-    { ...nameless, ...exposed([...lost('record'), ...changed('entry')]) },
-  ],
+  ['a record gone, an entry edited', 'name_missing', FOREIGN, { ...nameless, ...lostAndChanged }],
   ['a record with another value', 'name_points_elsewhere', FOREIGN, { ...elsewhere, ...exposed(changed('record')) }],
   ['a wildcard in place of the record', 'name_points_elsewhere', REPAIR, { ...elsewhere, ...exposed(lost('record')) }],
   ['an owner mark that is gone', 'records_changed', REPAIR, { ...unmarked, ...exposed(lost('mark')) }],
@@ -68,12 +57,7 @@ test.each<[string, CauseCode, readonly string[], Partial<Evidence>]>([
   ['the same while its files are gone', 'certificate_expired', REPAIR, { ...expired, ...exposed(lost('certificate')) }],
   ['a certificate of an administrator', 'certificate_expired', [], { ...expired, ...exposed([], { renews: false }) }],
   ['a certificate that is not valid yet', 'certificate_expired', [], early],
-  [
-    'another certificate than applied',
-    'certificate_wrong_name',
-    REPAIR,
-    { ...wrongName, ...exposed(lost('certificate')) },
-  ],
+  ['a certificate not applied', 'certificate_wrong_name', REPAIR, { ...wrongName, ...exposed(lost('certificate')) }],
   ['no certificate at all', 'tls_failed', REPAIR, { ...refused, ...exposed(lost('certificate')) }],
   ['no certificate for no known reason', 'tls_failed', [], refused],
   ['an edited entry, not compared', 'file_edited', FOREIGN, { ...edited, ...exposed(null) }],
@@ -83,7 +67,7 @@ test.each<[string, CauseCode, readonly string[], Partial<Evidence>]>([
   ['an edited entry of a blocked run', 'blocked', ['resolve'], { ...edited, ...exposed(null, { state: 'blocked' }) }],
   ['a blocked run of a host that answers', 'blocked', ['resolve'], exposed(null, { state: 'blocked' })],
   [
-    'a wrong certificate that somebody put there',
+    'a wrong one put there',
     'certificate_wrong_name',
     ['overwrite'],
     { ...wrongName, ...exposed(changed('certificate')) },
@@ -119,31 +103,28 @@ describe('the acts are told in the words of each interface', () => {
     return [cause.advice, adviceIn(told, commandsFor('hello.lab.test')), adviceIn(told, TOOLS_FOR)]
   }
 
-  test('something is missing', () => {
+  test('something is missing', () =>
     expect(adviceOf({ ...gone, ...exposed(lost('entry')) })).toEqual([
       'Write it again as it was applied with POST /api/deploy/repair.',
       'Write it again as it was applied: drawbridge repair hello.lab.test.',
       'Call repair_exposure with this host.',
-    ])
-  })
+    ]))
 
-  test('somebody changed something: discard or keep it', () => {
+  test('somebody changed something: discard or keep it', () =>
     expect(adviceOf({ ...edited, ...exposed(changed('entry')) })).toEqual([
       expect.stringMatching(/POST \/api\/deploy\/repair and overwrite: true.*POST \/api\/deploy\/accept/),
       expect.stringMatching(/drawbridge diff .* repair hello\.lab\.test --overwrite, .* accept hello\.lab\.test/),
       expect.stringMatching(
         /^Call compare_exposure and ask a person .* repair_exposure with overwrite: true.* accept_exposure/,
       ),
-    ])
-  })
+    ]))
 
-  test('the certificate ends', () => {
+  test('the certificate ends', () =>
     expect(adviceOf(expired)).toEqual([
       'Renew the certificate now with POST /api/deploy/renew.',
       'Renew the certificate now: drawbridge renew hello.lab.test.',
       'Call renew_certificate with this host.',
-    ])
-  })
+    ]))
 
   test('no act helps: the advice of the API', () => {
     const [http, ...others] = adviceOf({ visit: { kind: 'answer', httpStatus: 502, latencyMs: 3 } })

@@ -10,82 +10,44 @@ const APPLIED = { plan: 'plan_1', certificate: 'a'.repeat(32), shown: SHOWN }
 const PLACE = { file: '/edge/backends/07.map', line: 3 }
 const AT = { ...PLACE, path: PLACE.file }
 const ENTRY: SeenEntry = { server: '23', ...PLACE, ...APPLIED, drift: [] }
-const AS_APPLIED: SeenExposure = {
-  entry: ENTRY,
-  records: receipt.records,
-  served: undefined,
-  isInStock: true,
-}
+const AS_APPLIED: SeenExposure = { entry: ENTRY, records: receipt.records, served: undefined, isInStock: true }
 const differing = (seen: Partial<SeenExposure>, of = receipt) =>
   differences({ host: 'app.lab.test', receipt: of, records: of.records, entry: APPLIED }, { ...AS_APPLIED, ...seen })
 
-test('what is as it was applied has no difference', () => {
-  expect(differing({})).toEqual([])
-})
+test('what is as it was applied has no difference', () => expect(differing({})).toEqual([]))
 
 test('an entry that is missing need not be overwritten, and neither need what is missing of it', () => {
   const gone = { ...ENTRY, plan: null, certificate: null, line: null }
-  expect(differing({ entry: gone })).toEqual([
-    {
-      part: 'entry',
-      field: 'entry',
-      expected: 'plan_1',
-      found: 'missing',
-      overwrite: false,
-      file: PLACE.file,
-      path: PLACE.file,
-    },
-  ])
+  const missing = { expected: 'plan_1', found: 'missing', overwrite: false, file: PLACE.file, path: PLACE.file }
+  expect(differing({ entry: gone })).toEqual([{ part: 'entry', field: 'entry', ...missing }])
   const partly = { ...ENTRY, drift: [{ field: 'certificate', found: 'missing', ...PLACE, line: null }] }
-  expect(differing({ entry: partly })).toEqual([
-    {
-      ...{ part: 'certificate', field: 'certificate', file: PLACE.file, path: PLACE.file },
-      ...{ expected: 'as applied', found: 'missing', overwrite: false },
-    },
-  ])
+  const lost = { ...missing, expected: 'as applied' }
+  expect(differing({ entry: partly })).toEqual([{ part: 'certificate', field: 'certificate', ...lost }])
 })
 
 test('what somebody edited must be overwritten, and is named with its place and, where it can be told, its value', () => {
+  const values = { expected: 'http://192.0.2.1:1', found: 'http://192.0.2.9:9' }
   const drift = [
-    { field: 'backend', expected: 'http://192.0.2.1:1', found: 'http://192.0.2.9:9', ...PLACE },
+    { field: 'backend', ...values, ...PLACE },
     { field: 'certificate', file: '/edge/tls/07.map', line: 2 },
   ]
   expect(differing({ entry: { ...ENTRY, drift } })).toEqual([
+    { part: 'entry', field: 'backend', ...AT, ...values, overwrite: true },
     {
-      part: 'entry',
-      field: 'backend',
-      ...AT,
-      expected: 'http://192.0.2.1:1',
-      found: 'http://192.0.2.9:9',
-      overwrite: true,
-    },
-    {
-      part: 'certificate',
-      field: 'certificate',
-      ...{ file: '/edge/tls/07.map', line: 2, path: '/edge/tls/07.map' },
-      expected: 'as applied',
-      found: 'edited',
-      overwrite: true,
+      ...{ part: 'certificate', field: 'certificate', file: '/edge/tls/07.map', line: 2, path: '/edge/tls/07.map' },
+      ...{ expected: 'as applied', found: 'edited', overwrite: true },
     },
   ])
 })
 
 test('lines, time and reach are told in words, and no id of a certificate is', () => {
-  const block = {
-    field: 'block',
-    added: 2,
-    absent: 1,
-    since: 0,
-    alsoTouches: ['b.lab.test'],
-    alsoTouchesMore: 3,
-    ...PLACE,
-  }
+  const also = { alsoTouches: ['b.lab.test'], alsoTouchesMore: 3 }
+  const block = { field: 'block', added: 2, absent: 1, since: 0, ...also, ...PLACE }
   const pem = { field: 'certificate', expected: APPLIED.certificate, found: 'b'.repeat(32), ...PLACE }
   expect(differing({ entry: { ...ENTRY, drift: [block, pem] } })).toMatchObject([
     {
       ...{ field: 'block', expected: 'as applied', overwrite: true, since: '1970-01-01T00:00:00.000Z' },
-      found: '2 lines that belong to no option, 1 line is missing',
-      ...{ alsoTouches: ['b.lab.test'], alsoTouchesMore: 3 },
+      ...{ found: '2 lines that belong to no option, 1 line is missing', ...also },
     },
     { expected: 'for app.lab.test, valid until 1970-01-01', found: 'another certificate' },
   ])
@@ -100,12 +62,9 @@ test('the entry of another plan must be overwritten, another certificate of the 
   expect(differing({ entry: { ...ENTRY, plan: 'plan_2' } })).toEqual([
     { part: 'entry', field: 'entry', ...AT, expected: 'plan_1', found: 'plan_2', overwrite: true },
   ])
-  expect(differing({ entry: { ...ENTRY, certificate: null } })).toEqual([
-    {
-      ...{ part: 'certificate', field: 'certificate', ...AT },
-      ...{ expected: 'for app.lab.test, valid until 1970-01-01', found: 'none', overwrite: false },
-    },
-  ])
+  const none = { expected: 'for app.lab.test, valid until 1970-01-01', found: 'none', overwrite: false }
+  const certificate = { part: 'certificate', field: 'certificate', ...AT }
+  expect(differing({ entry: { ...ENTRY, certificate: null } })).toEqual([{ ...certificate, ...none }])
 })
 
 test('a file of another user is a difference that overwrites nothing', () => {
@@ -125,18 +84,11 @@ test('words of an edge are shown escaped', () => {
   expect(`${shown?.path} ${shown?.found}`).not.toContain('\u001b')
 })
 
-test('records and the owner mark are told apart, with what was found', () => {
+test('records and the owner mark are told apart, with what was found', () =>
   expect(differing({ records: [{ ...record, value: '192.0.2.9' }] })).toEqual([
     { part: 'record', field: 'app.lab.test A', expected: '192.0.2.1', found: '192.0.2.9', overwrite: true },
-    {
-      part: 'mark',
-      field: '_drawbridge.app.lab.test TXT',
-      expected: 'drawbridge plan_1',
-      found: 'missing',
-      overwrite: false,
-    },
-  ])
-})
+    { part: 'mark', field: `${mark.name} TXT`, expected: mark.value, found: 'missing', overwrite: false },
+  ]))
 
 test.each([
   ['a further value', [record, { ...record, value: '192.0.2.9' }, mark], ['192.0.2.1', '192.0.2.1, 192.0.2.9', true]],

@@ -40,9 +40,9 @@ describe('the value of a record', () => {
     ['AAAA', '127.0.0.1'],
     ['AAAA', '::ffff:127.0.0.1'],
     ['TXT', 'x'.repeat(65_536)],
-  ] as const)('%s cannot be %.20s', (type, value) => {
-    expect(() => encodeRdata({ type, value })).toThrow(UnwritableValue)
-  })
+  ] as const)('%s cannot be %.20s', (type, value) =>
+    expect(() => encodeRdata({ type, value })).toThrow(UnwritableValue),
+  )
 
   test.each([
     ['a text in strings that are not full', 'TXT', '01 61 01 62'],
@@ -54,38 +54,35 @@ describe('the value of a record', () => {
     ['a name with a dot in a label', 'CNAME', '03 612e62 00'],
     ['a name with a space', 'CNAME', '03 612062 00'],
     ['a name that ends too early', 'CNAME', '03 61'],
-  ] as const)('is not read from %s, which would not be written again', (_, type, octets) => {
-    expect(decodeRdata(type, hex(octets))).toBeUndefined()
-  })
+  ] as const)('is not read from %s, which would not be written again', (_, type, octets) =>
+    expect(decodeRdata(type, hex(octets))).toBeUndefined(),
+  )
 
-  test('CNAME is a name without a trailing dot', () => {
-    expect(() => encodeRdata({ type: 'CNAME', value: 'edge.lab.test.' })).toThrow(UnaskableName)
-  })
+  test('CNAME is a name without a trailing dot', () =>
+    expect(() => encodeRdata({ type: 'CNAME', value: 'edge.lab.test.' })).toThrow(UnaskableName))
 })
 
-describe('an update', () => {
-  const record = { name: 'a.test', type: 'A', ttl: 60, value: '127.0.0.1' } as const
+const record = { name: 'a.test', type: 'A', ttl: 60, value: '127.0.0.1' } as const
 
-  test('has the octets that RFC 2136 says', () => {
-    const prerequisites = [nameNotInUse('a.test'), rrsetAbsent('a.test', 'CNAME'), rrsetIs(record)]
-    const changes = [adds(record), deletes(record)]
-    const name = '01 61 04 74657374 00'
-    expect(encodeUpdate(0xabcd, { zone: 'test', prerequisites, changes })).toEqual(
-      hex(`abcd 2800 0001 0003 0002 0000 04 74657374 00 0006 0001
+test('an update has the octets that RFC 2136 says', () => {
+  const prerequisites = [nameNotInUse('a.test'), rrsetAbsent('a.test', 'CNAME'), rrsetIs(record)]
+  const changes = [adds(record), deletes(record)]
+  const name = '01 61 04 74657374 00'
+  expect(encodeUpdate(0xabcd, { zone: 'test', prerequisites, changes })).toEqual(
+    hex(`abcd 2800 0001 0003 0002 0000 04 74657374 00 0006 0001
         ${name} 00ff 00fe 00000000 0000
         ${name} 0005 00fe 00000000 0000
         ${name} 0001 0001 00000000 0004 7f000001
         ${name} 0001 0001 0000003c 0004 7f000001
         ${name} 0001 00fe 00000000 0004 7f000001`),
-    )
-  })
+  )
+})
 
-  test('is read back by our own reader', () => {
-    const message = decodeMessage(encodeUpdate(1, { zone: 'lab.test', prerequisites: [], changes: [adds(record)] }))
-    expect(message).toMatchObject({
-      opcode: 5,
-      questions: [{ name: 'lab.test', type: 'SOA' }],
-      authority: [{ ttl: 60 }],
-    })
+test('an update is read back by our own reader', () => {
+  const message = decodeMessage(encodeUpdate(1, { zone: 'lab.test', prerequisites: [], changes: [adds(record)] }))
+  expect(message).toMatchObject({
+    opcode: 5,
+    questions: [{ name: 'lab.test', type: 'SOA' }],
+    authority: [{ ttl: 60 }],
   })
 })

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 
 const words = [...readFileSync('docs/glossary.md', 'utf8').matchAll(/^- \*\*([^*]+)\*\*/gm)].map(
   ([, word = '']) => word,
@@ -13,17 +13,11 @@ const code = readdirSync('src', { recursive: true, encoding: 'utf8' })
 /** A word as code writes it: `control socket` is also `control-socket`, `control_socket`, `controlSocket` and `controlSockets`. */
 const asWritten = (word: string): RegExp => new RegExp(`(?<![a-z])${word.split(/[ -]/).join('[\\s_-]?')}`, 'i')
 
-describe('docs/glossary.md', () => {
-  test('has the words that every newcomer asks for, each once', () => {
-    expect(words).toEqual(expect.arrayContaining(['plan', 'apply', 'run', 'journal', 'saga', 'fence', 'receipt']))
-    expect(new Set(words).size).toBe(words.length)
-  })
-
-  test.each(words)('%s is a word of the code', (word) => {
-    expect(asWritten(word).test(code)).toBe(true)
-  })
+test('docs/glossary.md has the words that every newcomer asks for, each once', () => {
+  expect(words).toEqual(expect.arrayContaining(['plan', 'apply', 'run', 'journal', 'saga', 'fence', 'receipt']))
+  expect(new Set(words).size).toBe(words.length)
 })
 
-test('a word that the code does not use is found', () => {
-  expect(asWritten('moat keeper').test(code)).toBe(false)
-})
+test.each(words)('docs/glossary.md: %s is a word of the code', (word) => expect(asWritten(word).test(code)).toBe(true))
+
+test('a word that the code does not use is found', () => expect(asWritten('moat keeper').test(code)).toBe(false))

@@ -37,9 +37,7 @@ const namedSources = (text: string): string[] =>
   [...text.matchAll(/`((?:[a-z0-9-]+\/)+[\w.-]+\.ts)`/g)].map(([, path = '']) => path)
 
 describe.each(pages())('$path', ({ path, text }) => {
-  test('its links lead somewhere', () => {
-    expect(relativeLinks(text).filter((link) => isBroken(path, link))).toEqual([])
-  })
+  test('its links lead somewhere', () => expect(relativeLinks(text).filter((link) => isBroken(path, link))).toEqual([]))
 
   test.skipIf(ABOUT_THE_PAST.includes(path))('the files that it names exist', () => {
     expect(namedPaths(text).filter((named) => !existsSync(named))).toEqual([])

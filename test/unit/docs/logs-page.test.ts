@@ -42,9 +42,7 @@ describe('docs/logs.md and the log calls of src/', () => {
     expect(calls.filter(({ event }) => event === undefined).map(({ place }) => place)).toEqual([])
   })
 
-  test('have the same events', () => {
-    expect([...documented.keys()].toSorted()).toEqual([...inSource.keys()].toSorted())
-  })
+  test('have the same events', () => expect([...documented.keys()].toSorted()).toEqual([...inSource.keys()].toSorted()))
 
   test('every event above info has its meaning and what to do', () => {
     const rows = [...readFileSync('docs/logs.md', 'utf8').matchAll(/^\| `[a-z0-9_]+` \| (?!info \|).*$/gm)].map(
@@ -54,7 +52,7 @@ describe('docs/logs.md and the log calls of src/', () => {
     expect(rows.filter((row) => row.split(' | ').filter((cell) => cell.trim() !== '').length !== 4)).toEqual([])
   })
 
-  test.each([...inSource])('agree on the level of %s', (event, sites) => {
-    expect(documented.get(event)).toEqual([...new Set(sites.flatMap(({ levels }) => levels))].toSorted())
-  })
+  test.each([...inSource])('agree on the level of %s', (event, sites) =>
+    expect(documented.get(event)).toEqual([...new Set(sites.flatMap(({ levels }) => levels))].toSorted()),
+  )
 })

@@ -41,7 +41,5 @@ test('no text of the service, the documents or a recorded answer has two marks i
   expect(found).toEqual([])
 })
 
-test.each(['Free space there.: ENOSPC', 'It failed.. Try again.', 'It failed., then', 'the host;.'])(
-  'such marks are found: %s',
-  (text) => expect(doubledIn(text)).not.toEqual([]),
-)
+const DOUBLED = ['Free space there.: ENOSPC', 'It failed.. Try again.', 'It failed., then', 'the host;.']
+test.each(DOUBLED)('such marks are found: %s', (text) => expect(doubledIn(text)).not.toEqual([]))

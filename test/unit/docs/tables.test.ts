@@ -10,9 +10,8 @@ const firstColumn = (page: string): string[] =>
     [...cell.matchAll(/`([^`]+)`/g)].map(([, word = '']) => word),
   )
 
-test('docs/events.md has every event type and no other', () => {
-  expect(firstColumn('docs/events.md').toSorted()).toEqual(EVENT_TYPES.toSorted())
-})
+test('docs/events.md has every event type and no other', () =>
+  expect(firstColumn('docs/events.md').toSorted()).toEqual(EVENT_TYPES.toSorted()))
 
 test('docs/status.md has every badge', () => {
   const badges = BADGE_GRAMMAR.replace(/^\(\?:|\)$/g, '')

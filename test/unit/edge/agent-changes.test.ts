@@ -18,20 +18,17 @@ function agent() {
     made.push(asked)
     return asked.items.map(({ host }) => ({ host, state: 'serving', generation: 2, revision: '' }))
   }
+  const row = { entry: null, revision: null, fence: null, drift: [], file: '', line: null }
   const list: Edge['list'] = async (hosts = []) => ({
     ...{ generation: '1', number: 1, stray: [] },
-    hosts: hosts.map((host) => ({
-      ...{ host, entry: null, revision: null, fence: null, drift: [], file: '', line: null },
-    })),
+    hosts: hosts.map((host) => ({ host, ...row })),
   })
   const changes = new Changes({
     edge: { change },
     acceptance: new Acceptance({
       targets: { addresses: ['127.0.0.1'], ports: [[1, 9]] },
       machine: { entryOf: () => undefined },
-      edge: { list },
-      adopts: false,
-      zones: ['lab.test'],
+      ...{ edge: { list }, adopts: false, zones: ['lab.test'] },
     }),
     onUnexpected: () => undefined,
     clock: systemClock,
@@ -83,10 +80,8 @@ test('what the agent does not accept is not made', async () => {
   const { changes, made, go } = agent()
   go()
   const item = { ...REMOVAL, host: 'shop.other.test', fence: { ...FENCE, host: 'shop.other.test' } }
-  expect(await changes.carryOut(asked('1', null, [item]), nothing)).toMatchObject({
-    state: 'refused',
-    fault: { kind: 'change_invalid' },
-  })
+  const verdict = await changes.carryOut(asked('1', null, [item]), nothing)
+  expect(verdict).toMatchObject({ state: 'refused', fault: { kind: 'change_invalid' } })
   expect(made).toEqual([])
 })
 

@@ -69,10 +69,7 @@ describe('a group commit', () => {
     const later = group.run('d')
     const error = new Error('the disk is full')
     await fail(error)
-    expect(await failed).toEqual([
-      { status: 'rejected', reason: error },
-      { status: 'rejected', reason: error },
-    ])
+    expect(await failed).toEqual(Array(2).fill({ status: 'rejected', reason: error }))
     await end()
     await later
     expect(batches).toEqual([['a'], ['b', 'c'], ['d']])

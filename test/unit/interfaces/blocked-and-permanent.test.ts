@@ -14,14 +14,14 @@ const problem = (code: string, more: object = {}): ProblemBody =>
   ({ code, detail: 'It is refused.', status: 409, title: '', nextAction: '', retryable: false, ...more }) as never
 
 test('diff of every host names a blocked one and goes on with the others', async () => {
-  const rows = [
-    { host: 'a.test', planId: 'plan_a', blocked: true },
-    { host: 'b.test', planId: 'plan_b' },
-  ]
+  const rows = [{ host: 'a.test', blocked: true }, { host: 'b.test' }].map((one) => ({
+    ...one,
+    planId: `plan_${one.host}`,
+  }))
   const api = {
     allHosts: async () => ({ hosts: rows }),
     drift: async (planId: string) => {
-      if (planId === 'plan_a') throw new Refusal(problem('plan_not_applied'))
+      if (planId === 'plan_a.test') throw new Refusal(problem('plan_not_applied'))
       return { planId, differences: [] }
     },
   } as never
@@ -30,10 +30,8 @@ test('diff of every host names a blocked one and goes on with the others', async
 })
 
 test('diff of every host tells the lines of no host once, of the edge, with file and count', async () => {
-  const edges = [
-    { server: '23', stray: [{ file: 'current/backends/12.map', lines: 2 }] },
-    { server: '73', stray: [] },
-  ]
+  const stray = [{ file: 'current/backends/12.map', lines: 2 }]
+  const edges = ['23', '73'].map((server) => ({ server, stray: server === '23' ? stray : [] }))
   const told = strayLines(await readStray({ hosts: async () => ({ edges }) } as never)).join('\n')
   expect(told).toMatch(/^Edge 23, lines of no host:\n {2}current\/backends\/12\.map: 2\n.*drawbridge doctor/)
   expect(told).not.toContain('73')
@@ -41,10 +39,7 @@ test('diff of every host tells the lines of no host once, of the edge, with file
 })
 
 test('hosts that an edge serves and the store does not know are told, with the way to manage or remove them', async () => {
-  const edges = [
-    { server: '23', unknown: 0, stray: [] },
-    { server: '73', unknown: 2, stray: [] },
-  ]
+  const edges = ['23', '73'].map((server) => ({ server, unknown: server === '73' ? 2 : 0, stray: [] }))
   const lists = { hosts: [row], total: 1, matched: 1, counts: { RUNNING: 1 }, edges, checkedAt: null } as never
   const diff = strayLines(await readStray({ hosts: async () => lists } as never))
   expect(diff[0]).toBe('Edge 73 serves 2 hosts that the store does not know. Nothing changes them.')
@@ -68,16 +63,12 @@ test('a blocked host is neither green nor well, whatever it answers', () => {
   const cause = { code: 'blocked', level: 'bad', sentence: 'It is.', advice: 'Resolve it.' }
   const place = { configLine: null, proxyPass: null, chain: [], tookMs: 1 }
   expect(diagnosisLines({ ...row, ...place, cause }, painted)[0]).toContain('<bad>RUNNING')
-  expect(
-    diagnosisLines({ ...row, ...place, cause: { ...cause, code: 'healthy', level: 'good' } }, painted)[0],
-  ).toContain('<good>RUNNING')
+  const well = { ...cause, code: 'healthy', level: 'good' }
+  expect(diagnosisLines({ ...row, ...place, cause: well }, painted)[0]).toContain('<good>RUNNING')
   expect(healthLines(row, painted, 0)[0]).toContain('<bad>RUNNING')
   expect(healthLines({ ...row, blocked: undefined }, painted, 0)[0]).toContain('<good>RUNNING')
-  expect([row, { ...row, blocked: undefined }, { ...row, badge: 'DOWN', blocked: undefined }].map(isWell)).toEqual([
-    false,
-    true,
-    false,
-  ])
+  const unblocked = { ...row, blocked: undefined }
+  expect([row, unblocked, { ...unblocked, badge: 'DOWN' }].map(isWell)).toEqual([false, true, false])
 })
 
 test('nobody outside is sent to a member of the policy that only callers inside see', () => {

@@ -10,14 +10,7 @@ import type { Screen } from '../../../src/terminal/screen.ts'
 const FORMER = 'plan_00000000000000000000000001'
 const HOST = 'hello.lab.test'
 const NOW = Date.parse('2026-01-31T12:00:00Z')
-const before: ExposureRequest = {
-  zone: 'lab.test',
-  subdomain: 'hello',
-  server: '25',
-  port: 3000,
-  health: '/healthz',
-  tls: true,
-}
+const before = { zone: 'lab.test', subdomain: 'hello', server: '25', port: 3000, health: '/healthz', tls: true }
 const after = { ...before, port: 3001 }
 
 const taken = (by: string) => ({
@@ -62,10 +55,8 @@ function onService({ takenBy = 'exposure', isInside = true, expiresAt = null }: 
 describe('up on a host that is exposed here', () => {
   test('plans with replaces, and knows what was before', async () => {
     const { api, planned } = onService({ expiresAt: '2026-01-31T14:00:00Z' })
-    expect(await planOrChange(api, after)).toMatchObject({
-      plan: { planId: 'plan_new' },
-      former: { planId: FORMER, request: before, expiresAt: '2026-01-31T14:00:00Z' },
-    })
+    const former = { planId: FORMER, request: before, expiresAt: '2026-01-31T14:00:00Z' }
+    expect(await planOrChange(api, after)).toMatchObject({ plan: { planId: 'plan_new' }, former })
     expect(planned).toEqual([after, { ...after, replaces: FORMER }])
   })
 
@@ -98,13 +89,10 @@ test('what to do next about a name that is exposed here is a command', () => {
   expect(nextCommand(taken('record') as unknown as ProblemBody)).toBe('Choose another subdomain.')
 })
 
+const nothing = () => undefined
 const screen: Screen = {
-  columns: 80,
-  isTerminal: false,
-  paint: (_, text) => text,
-  print: () => undefined,
-  redraw: () => undefined,
-  showProgress: () => undefined,
+  ...{ columns: 80, isTerminal: false, paint: (_: unknown, text: string) => text },
+  ...{ print: nothing, redraw: nothing, showProgress: nothing },
 }
 
 test('the view of a plan shows its steps in order, and before and after', () => {

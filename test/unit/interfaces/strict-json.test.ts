@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parseStrictJson } from '../../../src/http/guard/strict-json.ts'
 import { Problem } from '../../../src/model/errors.ts'
-import { fc } from '../../support/fast-check.ts'
+import { fc, forAll } from '../../support/fast-check.ts'
 
 const parse = (text: string) => parseStrictJson(Buffer.from(text))
 
@@ -16,11 +16,9 @@ describe('strict JSON', () => {
         fc.dictionary(safeKey, tie('value')),
       ),
     }))
-    fc.assert(
-      fc.property(value, (sample) => {
-        expect(parse(JSON.stringify(sample))).toEqual(JSON.parse(JSON.stringify(sample)))
-      }),
-    )
+    forAll(value, (sample) => {
+      expect(parse(JSON.stringify(sample))).toEqual(JSON.parse(JSON.stringify(sample)))
+    })
   })
 
   test.each([
@@ -33,27 +31,20 @@ describe('strict JSON', () => {
     ['{"a":1', 'not valid JSON'],
     ['', 'not valid JSON'],
     ['\uFEFF{}', 'not valid JSON'],
-  ])('%j is refused', (text, reason) => {
-    expect(() => parse(text)).toThrow(reason)
-  })
+  ])('%j is refused', (text, reason) => expect(() => parse(text)).toThrow(reason))
 
-  test('bytes that are not UTF-8 are refused', () => {
-    expect(() => parseStrictJson(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]))).toThrow('UTF-8')
-  })
+  test('bytes that are not UTF-8 are refused', () =>
+    expect(() => parseStrictJson(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]))).toThrow('UTF-8'))
 
-  test('keys may repeat in different objects and inside strings', () => {
-    expect(parse('[{"a":1},{"a":"{\\"a\\":1}"}]')).toEqual([{ a: 1 }, { a: '{"a":1}' }])
-  })
+  test('keys may repeat in different objects and inside strings', () =>
+    expect(parse('[{"a":1},{"a":"{\\"a\\":1}"}]')).toEqual([{ a: 1 }, { a: '{"a":1}' }]))
 
-  test('throws nothing but its own problem, whatever comes', () => {
-    fc.assert(
-      fc.property(fc.uint8Array(), (bytes) => {
-        try {
-          parseStrictJson(Buffer.from(bytes))
-        } catch (error) {
-          expect(error).toBeInstanceOf(Problem)
-        }
-      }),
-    )
-  })
+  test('throws nothing but its own problem, whatever comes', () =>
+    forAll(fc.uint8Array(), (bytes) => {
+      try {
+        parseStrictJson(Buffer.from(bytes))
+      } catch (error) {
+        expect(error).toBeInstanceOf(Problem)
+      }
+    }))
 })

@@ -50,15 +50,11 @@ const AT_REST: OperationSources = {
   clock: systemClock,
 }
 
+const instances = { storeAnswers: true, unconfirmedMs: undefined, alive: [], duties: [] }
 const metricsAtRest = () =>
   new Metrics({
-    hosts: () => [],
-    queues: {},
-    edges: () => [],
-    instances: async () => ({ storeAnswers: true, unconfirmedMs: undefined, alive: [], duties: [] }),
-    findRun: async () => undefined,
-    operation: AT_REST,
-    clock: systemClock,
+    ...{ hosts: () => [], queues: {}, edges: () => [], instances: async () => instances },
+    ...{ findRun: async () => undefined, operation: AT_REST, clock: systemClock },
   })
 
 test('the metrics have three quantiles', async () => {

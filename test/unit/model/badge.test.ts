@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { diagnose } from '../../../src/diagnose/diagnose.ts'
 import type { EdgeAnswer } from '../../../src/edge/contract.ts'
 import { type BadgeFacts, badgeOf, certificateLevel, type NoAnswerReason } from '../../../src/model/badge.ts'
@@ -7,67 +7,56 @@ import { factsOf, statusAfterCheck } from '../../../src/monitor/judge.ts'
 import { sampleEvidence } from '../../support/evidence.ts'
 import { sampleStatus } from '../../support/http/host-status.ts'
 
-const WELL: BadgeFacts = {
-  managed: true,
-  answer: { httpStatus: 200, reason: null },
-  dns: 'ours',
-  certificate: 'ok',
-  file: 'unchanged',
-}
+const ANSWER = { httpStatus: 200, reason: null }
+const WELL: BadgeFacts = { managed: true, answer: ANSWER, dns: 'ours', certificate: 'ok', file: 'unchanged' }
 const answered = (httpStatus: number | null, reason: NoAnswerReason | null = null) => ({
   answer: { httpStatus, reason },
 })
 const WORST = { dns: 'not_ours', certificate: 'expired', file: 'edited' } as const
 
-describe('a badge', () => {
-  test.each<[string, Partial<BadgeFacts>]>([
-    ['RUNNING', {}],
-    ['PENDING', { ...WORST, answer: null }],
-    ['DOWN', { ...WORST, ...answered(null, 'timeout') }],
-    ['CERT', answered(null, 'handshake_refused')],
-    ['HTTP 502', { ...WORST, ...answered(502) }],
-    ['HTTP 503', { ...WORST, ...answered(503) }],
-    ['HTTP 302', answered(302)],
-    ['HTTP 401', answered(401)],
-    ['RUNNING', answered(204)],
-    ['NO DNS', WORST],
-    ['CERT', { ...WORST, dns: 'ours' }],
-    ['CERT', { certificate: 'warning' }],
-    ['CERT', { certificate: 'wrong_name' }],
-    ['DRIFT', { file: 'edited' }],
-    ['DRIFT', { answer: { httpStatus: 200, reason: null, entry: 'other' } }],
-    ['RUNNING', { answer: { httpStatus: 200, reason: null, entry: 'ours' } }],
-    ['RUNNING', { dns: null, certificate: null, file: null }],
-  ])('is %s for %j', (badge, facts) => {
-    expect(badgeOf({ ...WELL, ...facts })).toBe(badge)
-  })
+test.each<[string, Partial<BadgeFacts>]>([
+  ['RUNNING', {}],
+  ['PENDING', { ...WORST, answer: null }],
+  ['DOWN', { ...WORST, ...answered(null, 'timeout') }],
+  ['CERT', answered(null, 'handshake_refused')],
+  ['HTTP 502', { ...WORST, ...answered(502) }],
+  ['HTTP 503', { ...WORST, ...answered(503) }],
+  ['HTTP 302', answered(302)],
+  ['HTTP 401', answered(401)],
+  ['RUNNING', answered(204)],
+  ['NO DNS', WORST],
+  ['CERT', { ...WORST, dns: 'ours' }],
+  ['CERT', { certificate: 'warning' }],
+  ['CERT', { certificate: 'wrong_name' }],
+  ['DRIFT', { file: 'edited' }],
+  ['DRIFT', { answer: { httpStatus: 200, reason: null, entry: 'other' } }],
+  ['RUNNING', { answer: { httpStatus: 200, reason: null, entry: 'ours' } }],
+  ['RUNNING', { dns: null, certificate: null, file: null }],
+])('a badge is %s for %j', (badge, facts) => expect(badgeOf({ ...WELL, ...facts })).toBe(badge))
 
-  test.each([
-    [301, 'RUNNING'],
-    [401, 'RUNNING'],
-    [403, 'RUNNING'],
-    [404, 'HTTP 404'],
-    [500, 'HTTP 500'],
-  ])('of a host that was not made here and answers %i is %s', (httpStatus, badge) => {
-    expect(badgeOf({ ...WELL, managed: false, dns: null, file: null, ...answered(httpStatus) })).toBe(badge)
-  })
-})
+test.each([
+  [301, 'RUNNING'],
+  [401, 'RUNNING'],
+  [403, 'RUNNING'],
+  [404, 'HTTP 404'],
+  [500, 'HTTP 500'],
+])('a badge of a host that was not made here and answers %i is %s', (httpStatus, badge) =>
+  expect(badgeOf({ ...WELL, managed: false, dns: null, file: null, ...answered(httpStatus) })).toBe(badge),
+)
 
-describe('the level of a certificate', () => {
-  const validity = { notBefore: 0, notAfter: 90 }
-  test.each([
-    [0, 'ok'],
-    [59, 'ok'],
-    [60, 'warning'],
-    [74, 'warning'],
-    [75, 'critical'],
-    [89, 'critical'],
-    [90, 'expired'],
-    [1000, 'expired'],
-  ])('after %i of 90 days is %s', (now, level) => {
-    expect(certificateLevel(validity, now)).toBe(level)
-  })
-})
+const validity = { notBefore: 0, notAfter: 90 }
+test.each([
+  [0, 'ok'],
+  [59, 'ok'],
+  [60, 'warning'],
+  [74, 'warning'],
+  [75, 'critical'],
+  [89, 'critical'],
+  [90, 'expired'],
+  [1000, 'expired'],
+])('the level of a certificate after %i of 90 days is %s', (now, level) =>
+  expect(certificateLevel(validity, now)).toBe(level),
+)
 
 /** Every look that differs in what a badge is made of. A null could not be told. */
 const ANSWERS: readonly (EdgeAnswer & { certificate?: never })[] = [
@@ -79,27 +68,21 @@ const ANSWERS: readonly (EdgeAnswer & { certificate?: never })[] = [
 const DNS = ['ours', 'not_ours', null] as const
 const FILES = ['unchanged', 'edited', null] as const
 const DAY = 86_400_000
-const CERTIFICATES = [
-  { coversHost: true, notBefore: -DAY, notAfter: 89 * DAY },
-  { coversHost: true, notBefore: -89 * DAY, notAfter: DAY },
-  { coversHost: false, notBefore: -DAY, notAfter: 89 * DAY },
-  null,
-]
-const LOOKS = ANSWERS.flatMap((answer) =>
-  DNS.flatMap((dns) =>
-    FILES.flatMap((file) => CERTIFICATES.map((certificate) => ({ answer, dns, file, certificate }))),
-  ),
+const valid = (from: number, to: number, coversHost = true) => ({
+  coversHost,
+  notBefore: from * DAY,
+  notAfter: to * DAY,
+})
+const CERTIFICATES = [valid(-1, 89), valid(-89, 1), valid(-1, 89, false), null]
+const LOOKS = ANSWERS.flatMap((answer) => DNS.flatMap((dns) => FILES.map((file) => ({ answer, dns, file })))).flatMap(
+  (look) => CERTIFICATES.map((certificate) => ({ ...look, certificate })),
 )
 type Look = (typeof LOOKS)[number]
 
-const served = (certificate: Look['certificate']) =>
-  certificate && {
-    fingerprint: 'AA',
-    names: [],
-    coversHost: certificate.coversHost,
-    notBefore: new Date(certificate.notBefore).toISOString(),
-    notAfter: new Date(certificate.notAfter).toISOString(),
-  }
+const served = ({ coversHost, notBefore, notAfter }: NonNullable<Look['certificate']>) => {
+  const [from, to] = [notBefore, notAfter].map((time) => new Date(time).toISOString())
+  return { fingerprint: 'AA', names: [], coversHost, notBefore: from, notAfter: to }
+}
 
 const checked = (before: ReturnType<typeof sampleStatus>, { answer, dns, file, certificate }: Look) => {
   const isServed = answer.kind === 'answer' && certificate !== null
@@ -118,24 +101,22 @@ const fullCheckAt = ({ answer, dns, file, certificate }: Look): Partial<Evidence
     certificate && answer.kind === 'answer' ? { kind: 'certificate', names: [], ...certificate } : { kind: 'unknown' },
 })
 
-describe('the monitor and the diagnosis', () => {
-  test('show the same badge for the same facts, whatever was known before', () => {
-    for (const earlier of LOOKS) {
-      const before = checked(sampleStatus(), earlier)
-      for (const look of LOOKS) {
-        const evidence = { ...sampleEvidence(), ...fullCheckAt(look), known: factsOf(before, 0) }
-        const { badge } = diagnose(evidence, { network: 'internal', servers: {}, configFile: '' })
-        if (badge !== checked(before, look).badge) expect([earlier, look, badge]).toEqual(checked(before, look).badge)
-      }
+test('the monitor and the diagnosis show the same badge for the same facts, whatever was known before', () => {
+  for (const earlier of LOOKS) {
+    const before = checked(sampleStatus(), earlier)
+    for (const look of LOOKS) {
+      const evidence = { ...sampleEvidence(), ...fullCheckAt(look), known: factsOf(before, 0) }
+      const { badge } = diagnose(evidence, { network: 'internal', servers: {}, configFile: '' })
+      if (badge !== checked(before, look).badge) expect([earlier, look, badge]).toEqual(checked(before, look).badge)
     }
-  })
+  }
+})
 
-  test('leave the badge as it was when nothing could be told', () => {
-    for (const earlier of LOOKS) {
-      const before = checked(sampleStatus(), earlier)
-      const blind = { ...sampleEvidence(), ...fullCheckAt({ ...earlier, dns: null, file: null, certificate: null }) }
-      const evidence: Evidence = { ...blind, visit: { kind: 'unknown' }, known: factsOf(before, 0) }
-      expect(diagnose(evidence, { network: 'internal', servers: {}, configFile: '' }).badge).toBe(before.badge)
-    }
-  })
+test('the monitor and the diagnosis leave the badge as it was when nothing could be told', () => {
+  for (const earlier of LOOKS) {
+    const before = checked(sampleStatus(), earlier)
+    const blind = { ...sampleEvidence(), ...fullCheckAt({ ...earlier, dns: null, file: null, certificate: null }) }
+    const evidence: Evidence = { ...blind, visit: { kind: 'unknown' }, known: factsOf(before, 0) }
+    expect(diagnose(evidence, { network: 'internal', servers: {}, configFile: '' }).badge).toBe(before.badge)
+  }
 })

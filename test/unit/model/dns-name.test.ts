@@ -1,33 +1,20 @@
 import { describe, expect, test } from 'vitest'
 import { nameUnder, parseLabel, parseName, selfAndAncestors } from '../../../src/model/dns-name.ts'
-import { fc } from '../../support/fast-check.ts'
+import { fc, forAll } from '../../support/fast-check.ts'
 
 describe('labels', () => {
-  test.each([
-    ['hello', 'hello'],
-    ['HeLLo-1', 'hello-1'],
-    ['a'.repeat(63), 'a'.repeat(63)],
-    ['xn--bcher-kva', 'xn--bcher-kva'],
-    ['XN--BCHER-KVA', 'xn--bcher-kva'],
-  ])('%s is %s', (text, label) => expect(parseLabel(text)).toBe(label))
+  test.each(['hello', 'HeLLo-1', 'a'.repeat(63), 'xn--bcher-kva', 'XN--BCHER-KVA'])(
+    '%s is read in lower case',
+    (text) => expect(parseLabel(text)).toBe(text.toLowerCase()),
+  )
 
-  test.each([
+  const STRANGE = [...'_ \n;{}$"\'#\0./'].map((letter) => `a${letter}b`)
+  const NONE = [
     '',
     '-a',
     'a-',
     'a.b',
-    'a_b',
     '_a',
-    'a b',
-    'a\n',
-    'a;',
-    'a{',
-    'a}',
-    'a$',
-    'a"',
-    "a'",
-    'a#',
-    'a\0',
     '*',
     'büch',
     'ａ',
@@ -35,15 +22,15 @@ describe('labels', () => {
     'a'.repeat(64),
     'xn--',
     'xn--a',
-    'xn--zzzzzzzzzz999999',
     'ex%61mple',
     '../a',
-    'a/b',
-  ])('%j is none', (text) => expect(parseLabel(text)).toBeUndefined())
+  ]
+  test.each([...STRANGE, ...NONE, 'xn--zzzzzzzzzz999999', 'a\n', 'a;'])('%j is none', (text) =>
+    expect(parseLabel(text)).toBeUndefined(),
+  )
 
-  test('only letters, digits and hyphens ever come out', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => /^[a-z0-9-]{1,63}$/.test(parseLabel(text) ?? 'ok')))
-  })
+  test('only letters, digits and hyphens ever come out', () =>
+    forAll(fc.string({ unit: 'binary' }), (text) => /^[a-z0-9-]{1,63}$/.test(parseLabel(text) ?? 'ok')))
 })
 
 describe('names', () => {
@@ -61,7 +48,5 @@ describe('names', () => {
     expect(nameUnder(zone, 'abc')).toBeUndefined()
   })
 
-  test('ancestors, nearest first', () => {
-    expect(selfAndAncestors('a.b.test')).toEqual(['a.b.test', 'b.test', 'test'])
-  })
+  test('ancestors, nearest first', () => expect(selfAndAncestors('a.b.test')).toEqual(['a.b.test', 'b.test', 'test']))
 })

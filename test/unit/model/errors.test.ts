@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ERRORS } from '../../../src/model/errors.ts'
 
 const documented = new Map(
@@ -8,13 +8,11 @@ const documented = new Map(
   ),
 )
 
-describe('docs/errors.md and the one table agree', () => {
-  test.each(Object.entries(ERRORS))('%s is documented with its status', (code, { status }) => {
-    expect(documented.get(code)).toBe(status)
-  })
+test.each(Object.entries(ERRORS))('docs/errors.md tells %s with its status', (code, { status }) =>
+  expect(documented.get(code)).toBe(status),
+)
 
-  test('nothing is documented that does not exist', () => {
-    expect([...documented.keys()].filter((code) => !(code in ERRORS))).toEqual([])
-    expect(documented.size).toBeGreaterThan(20)
-  })
+test('docs/errors.md and the one table agree: nothing is documented that does not exist', () => {
+  expect([...documented.keys()].filter((code) => !(code in ERRORS))).toEqual([])
+  expect(documented.size).toBeGreaterThan(20)
 })

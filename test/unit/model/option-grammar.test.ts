@@ -23,9 +23,8 @@ describe('reading options', () => {
     expect(areCanonical({ maxBody: '5m', websocket: true })).toBe(false)
   })
 
-  test('knows when maintenance says nothing of its length', () => {
-    expect(read({ maintenance: {} })).toEqual({ maintenance: { retryAfter: 300 } })
-  })
+  test('knows when maintenance says nothing of its length', () =>
+    expect(read({ maintenance: {} })).toEqual({ maintenance: { retryAfter: 300 } }))
 
   test('names every bad field', () => {
     const { errors } = { errors: undefined, ...readOptions({ maxBody: 'x', timeouts: { read: 0 }, raw: 1 }) }

@@ -8,18 +8,12 @@ import { sampleStatus } from '../../support/http/host-status.ts'
 
 const DAY = 86_400_000
 const BEGIN = Date.parse('2026-01-01T00:00:00Z')
-const certificate = (coversHost = true) => ({
-  fingerprint: 'AA:BB',
-  names: ['*.lab.test'],
-  coversHost,
-  notBefore: new Date(BEGIN).toISOString(),
-  notAfter: new Date(BEGIN + 90 * DAY).toISOString(),
+const iso = (days: number) => new Date(BEGIN + days * DAY).toISOString()
+const certificate = (coversHost = true, ends = 90) => ({
+  ...{ fingerprint: 'AA:BB', names: ['*.lab.test'], coversHost, notBefore: iso(0), notAfter: iso(ends) },
 })
 const answered = (httpStatus = 200, served?: ReturnType<typeof certificate>): EdgeAnswer => ({
-  kind: 'answer',
-  httpStatus,
-  latencyMs: 4,
-  ...(served && { certificate: served }),
+  ...{ kind: 'answer', httpStatus, latencyMs: 4, ...(served && { certificate: served }) },
 })
 const silent: EdgeAnswer = { kind: 'no_answer', reason: 'refused' }
 const SOUND = { dns: 'ours', file: 'unchanged' } as const
@@ -45,31 +39,16 @@ const told = (statuses: readonly HostStatus[]) =>
   })
 
 describe('a certificate grows old between two full checks', () => {
-  const life = checks(
-    [0, answered(200, certificate()), SOUND],
-    [59, answered()],
-    [61, answered()],
-    [76, answered()],
-    [91, answered()],
-    [91.5, answered(200, { ...certificate(), notAfter: new Date(BEGIN + 180 * DAY).toISOString() }), SOUND],
-  )
+  const old = [59, 61, 76, 91].map((day) => [day, answered()] as const)
+  const renewed = [91.5, answered(200, certificate(true, 180)), SOUND] as const
+  const life = checks([0, answered(200, certificate()), SOUND], ...old, renewed)
 
   test('each level is told once, as it is reached, and its renewal too', () => {
-    expect(life.map(({ fullCheck }) => fullCheck.certificate?.level)).toEqual([
-      undefined,
-      'ok',
-      'ok',
-      'warning',
-      'critical',
-      'expired',
-      'ok',
-    ])
-    expect(told(life).filter((type) => type.startsWith('certificate.'))).toEqual([
-      'certificate.warning',
-      'certificate.critical',
-      'certificate.expired',
-      'certificate.recovered',
-    ])
+    const levels = life.map(({ fullCheck }) => fullCheck.certificate?.level ?? 'none')
+    expect(levels.join(' ')).toBe('none ok ok warning critical expired ok')
+    const events = told(life).filter((type) => type.startsWith('certificate.'))
+    const types = ['warning', 'critical', 'expired', 'recovered'].map((level) => `certificate.${level}`)
+    expect(events).toEqual(types)
   })
 
   test('the badge says CERT for as long, which makes every check a full check', () => {
@@ -81,12 +60,8 @@ describe('a certificate grows old between two full checks', () => {
   test('an event tells how long it is good and what it was before', () => {
     const [before, after] = [life[2], life[3]]
     const [, event] = before && after ? eventsBetween(before, after, 0) : []
-    expect(event).toMatchObject({
-      type: 'certificate.warning',
-      host: 'app.lab.test',
-      planId: 'plan_x',
-      facts: { notAfter: '2026-04-01T00:00:00.000Z', level: 'warning', before: 'ok' },
-    })
+    const facts = { notAfter: '2026-04-01T00:00:00.000Z', level: 'warning', before: 'ok' }
+    expect(event).toMatchObject({ type: 'certificate.warning', host: 'app.lab.test', planId: 'plan_x', facts })
   })
 })
 
@@ -94,9 +69,9 @@ describe('a status after a check', () => {
   test.each([
     ['for the host', true, 'RUNNING'],
     ['for another host', false, 'CERT'],
-  ])('with a certificate %s', (_what, coversHost, badge) => {
-    expect(badges(checks([1, answered(200, certificate(coversHost)), SOUND])).at(-1)).toBe(badge)
-  })
+  ])('with a certificate %s', (_what, coversHost, badge) =>
+    expect(badges(checks([1, answered(200, certificate(coversHost)), SOUND])).at(-1)).toBe(badge),
+  )
 
   test('keeps the result of the last full check until the next one', () => {
     const statuses = checks(

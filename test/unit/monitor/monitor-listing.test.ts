@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Badge } from '../../../src/model/badge.ts'
 import type { HostStatus } from '../../../src/model/host-status.ts'
 import { type ListQuery, listHosts, type Place } from '../../../src/monitor/listing.ts'
-import { fc } from '../../support/fast-check.ts'
+import { fc, forAll } from '../../support/fast-check.ts'
 import { sampleStatus } from '../../support/http/host-status.ts'
 
 const status = (host: string, badge: Badge, given: Partial<HostStatus> = {}) => sampleStatus({ host, badge, ...given })
@@ -25,9 +25,7 @@ describe('a list of hosts', () => {
     ['by server', { sort: 'server' }, 'bcad'],
     ['by when it began, the unknown last', { sort: 'since' }, 'cabd'],
     ['by when it began, backwards, the unknown last', { sort: 'since', order: 'desc' }, 'bacd'],
-  ] as const)('%s', (_what, query, expected) => {
-    expect(names(query).join('')).toBe(expected)
-  })
+  ] as const)('%s', (_what, query, expected) => expect(names(query).join('')).toBe(expected))
 
   test.each([
     ['a text in the name', { search: 'c.lab' }, 'c'],
@@ -37,9 +35,7 @@ describe('a list of hosts', () => {
     ['those that are not managed', { managed: false }, 'd'],
     ['all at once', { server: '25', badges: ['DOWN'], search: 'lab', managed: true }, 'c'],
     ['nothing that there is', { search: 'nowhere' }, ''],
-  ] as const)('that fit %s', (_what, query, expected) => {
-    expect(names(query).join('')).toBe(expected)
-  })
+  ] as const)('that fit %s', (_what, query, expected) => expect(names(query).join('')).toBe(expected))
 
   test('counts all of them, whatever fits', () => {
     const { counts, servers, matched } = ask({ search: 'c.lab' })
@@ -53,27 +49,19 @@ describe('a list of hosts', () => {
       selector: ([name]) => name,
     })
     const sorts = fc.constantFrom<ListQuery['sort']>('host', 'badge', 'server', 'since', 'latency', 'uptime')
-    fc.assert(
-      fc.property(
-        hosts,
-        sorts,
-        fc.constantFrom('asc', 'desc'),
-        fc.integer({ min: 1, max: 7 }),
-        (made, sort, order, limit) => {
-          const all = made.map(([name, since, server]) => status(`h${name}.lab.test`, 'RUNNING', { since, server }))
-          const page = (after: Place | undefined, size: number) =>
-            listHosts(all, { sort, order, limit: size, at: 0, after }, serverOf)
-          const paged: string[] = []
-          let next: Place | null = null
-          do {
-            const listing = page(next ?? undefined, limit)
-            paged.push(...listing.page.map(({ host }) => host))
-            next = listing.next
-          } while (next)
-          expect(paged).toEqual(page(undefined, 1_000).page.map(({ host }) => host))
-          expect(new Set(paged).size).toBe(all.length)
-        },
-      ),
-    )
+    forAll(hosts, sorts, fc.constantFrom('asc', 'desc'), fc.integer({ min: 1, max: 7 }), (made, sort, order, limit) => {
+      const all = made.map(([name, since, server]) => status(`h${name}.lab.test`, 'RUNNING', { since, server }))
+      const page = (after: Place | undefined, size: number) =>
+        listHosts(all, { sort, order, limit: size, at: 0, after }, serverOf)
+      const paged: string[] = []
+      let next: Place | null = null
+      do {
+        const listing = page(next ?? undefined, limit)
+        paged.push(...listing.page.map(({ host }) => host))
+        next = listing.next
+      } while (next)
+      expect(paged).toEqual(page(undefined, 1_000).page.map(({ host }) => host))
+      expect(new Set(paged).size).toBe(all.length)
+    })
   })
 })

@@ -29,13 +29,10 @@ function heard(latencies: readonly number[]): readonly string[] {
 }
 
 describe('an open list of hosts', () => {
-  test('is sent nothing about a host at rest, for a whole day', () => {
-    expect(heard(Array.from({ length: 2_880 }, (_, round) => 5 + (round % 7)))).toEqual([])
-  })
+  test('is sent nothing about a host at rest, for a whole day', () =>
+    expect(heard(Array.from({ length: 2_880 }, (_, round) => 5 + (round % 7)))).toEqual([]))
 
-  test('is sent a latency that is another one', () => {
-    expect(heard([5, 900, 5])).toEqual(['row', 'row'])
-  })
+  test('is sent a latency that is another one', () => expect(heard([5, 900, 5])).toEqual(['row', 'row']))
 
   test('is sent rows of at most 600 bytes for hosts that are only watched', () => {
     let status = sampleStatus({ host: 'h1234.lab.test', tls: false, managed: false, planId: null })

@@ -13,24 +13,16 @@ const CHECKED = 1_000
 const DAY = 86_400_000
 const sound = { dns: 'ours', file: 'unchanged' } as const
 const answer = { kind: 'answer', httpStatus: 200, latencyMs: 3 } as const
-const verification = {
-  primary: { server: '23', ok: true, detail: 'HTTP 200', httpStatus: 200, latencyMs: 4 },
-  secondary: null,
-}
+const primary = { server: '23', ok: true, detail: 'HTTP 200', httpStatus: 200, latencyMs: 4 }
+const verification = { primary, secondary: null }
 const receipt: Receipt = { version: 2, records: [], verification }
 
 const damaged = (fullCheck: object): HostStatus =>
   statusAfterCheck(sampleStatus(), { answer, fullCheck: { ...sound, ...fullCheck } }, CHECKED)
 
 function synced(status: HostStatus, repairedAt: number | undefined, of = receipt, expiresAt = status.expiresAt) {
-  const exposure: Exposure = {
-    host: status.host,
-    planId: status.planId ?? '',
-    state: 'applied',
-    fence: 1,
-    since: 0,
-    receipt: of,
-  }
+  const planId = status.planId ?? ''
+  const exposure: Exposure = { host: status.host, planId, state: 'applied', fence: 1, since: 0, receipt: of }
   let present = status
   const statuses = { find: () => present, remove: () => undefined, put: (next: HostStatus) => (present = next) }
   const watched = { ...status, expiresAt }
@@ -44,28 +36,20 @@ test.each([
 ] as const)('a host that was %s is RUNNING when its repair has ended', (badge, fullCheck) => {
   const before = damaged(fullCheck)
   expect(before.badge).toBe(badge)
-  expect(synced(before, CHECKED + 1)).toMatchObject({
-    badge: 'RUNNING',
-    since: CHECKED + 1,
-    lastCheck: { at: CHECKED + 1, httpStatus: 200 },
-    fullCheck: { at: CHECKED + 1, ...sound },
-  })
+  const at = CHECKED + 1
+  const repaired = { lastCheck: { at, httpStatus: 200 }, fullCheck: { at, ...sound } }
+  expect(synced(before, at)).toMatchObject({ badge: 'RUNNING', since: at, ...repaired })
 })
 
 test('the verification of an apply is the first full check of its host', () => {
-  expect(synced(pending(sampleStatus()), undefined)).toMatchObject({
-    badge: 'RUNNING',
-    lastCheck: { httpStatus: 200 },
-    fullCheck: { at: 0, ...sound, secondary: null },
-  })
+  const checks = { lastCheck: { httpStatus: 200 }, fullCheck: { at: 0, ...sound, secondary: null } }
+  expect(synced(pending(sampleStatus()), undefined)).toMatchObject({ badge: 'RUNNING', ...checks })
 })
 
 test('what a Secondary has that did not answer after an apply is left to a full check', () => {
   const secondary = { server: '73', ok: false, detail: 'no answer', optional: true } as const
-  const applied = synced(pending(sampleStatus()), undefined, {
-    ...receipt,
-    verification: { ...verification, secondary },
-  })
+  const seen = { ...receipt, verification: { ...verification, secondary } }
+  const applied = synced(pending(sampleStatus()), undefined, seen)
   expect(applied).toMatchObject({ badge: 'RUNNING', fullCheck: { at: null } })
 })
 

@@ -19,22 +19,20 @@ function alerts(badges: readonly Badge[], ruleAt: (check: number) => AlertRule =
   })
 }
 
-test('a trouble that lasts is one alert, and its end another event', () => {
-  expect(alerts(['RUNNING', 'DOWN', 'DOWN', 'DOWN', 'DOWN', 'RUNNING'])).toEqual(['3 host.alert', '5 host.alert_ended'])
-})
+test('a trouble that lasts is one alert, and its end another event', () =>
+  expect(alerts(['RUNNING', 'DOWN', 'DOWN', 'DOWN', 'DOWN', 'RUNNING'])).toEqual([
+    '3 host.alert',
+    '5 host.alert_ended',
+  ]))
 
-test('another kind of trouble does not begin the time anew', () => {
-  expect(alerts(['RUNNING', 'HTTP 502', 'DOWN', 'HTTP 503'])).toEqual(['3 host.alert'])
-})
+test('another kind of trouble does not begin the time anew', () =>
+  expect(alerts(['RUNNING', 'HTTP 502', 'DOWN', 'HTTP 503'])).toEqual(['3 host.alert']))
 
-test('a host that flaps faster than its rule wakes nobody', () => {
-  expect(alerts(['DOWN', 'RUNNING', 'DOWN', 'DOWN', 'RUNNING', 'DOWN'])).toEqual([])
-})
+test('a host that flaps faster than its rule wakes nobody', () =>
+  expect(alerts(['DOWN', 'RUNNING', 'DOWN', 'DOWN', 'RUNNING', 'DOWN'])).toEqual([]))
 
 test('a muted host wakes nobody, and muting ends an alert', () => {
   expect(alerts(['DOWN', 'DOWN', 'DOWN', 'DOWN'], () => ({ ...RULE, isMuted: true }))).toEqual([])
-  expect(alerts(['DOWN', 'DOWN', 'DOWN', 'DOWN'], (check) => ({ ...RULE, isMuted: check === 3 }))).toEqual([
-    '2 host.alert',
-    '3 host.alert_ended',
-  ])
+  const muted = alerts(['DOWN', 'DOWN', 'DOWN', 'DOWN'], (check) => ({ ...RULE, isMuted: check === 3 }))
+  expect(muted).toEqual(['2 host.alert', '3 host.alert_ended'])
 })

@@ -9,13 +9,8 @@ test('what is not read of an edge is logged once for each change, and when every
   let broken: readonly BrokenPlace[] = []
   const reader = { read: async () => ({ broken }) as ServedMap } as EdgeReader<ServedMap>
   const away = { read: () => Promise.reject(new Error('away')) } as EdgeReader<ServedMap>
-  const watch = new UnreadWatch(
-    new Map([
-      ['73', { reader: away }],
-      ['23', { reader }],
-    ]),
-    log,
-  )
+  const edges = Object.entries({ '73': { reader: away }, '23': { reader } })
+  const watch = new UnreadWatch(new Map(edges), log)
   const check = async (next: readonly BrokenPlace[]) => {
     broken = next
     lines.length = 0
@@ -24,9 +19,8 @@ test('what is not read of an edge is logged once for each change, and when every
   }
   const place = { path: '/etc/nginx/nginx.conf', line: 7, sentence: 'too many names; the rest was not read' }
   expect(await check([])).toEqual([])
-  expect(await check([place])).toMatchObject([
-    { event: 'edge_unread', server: '23', places: 1, reason: place.sentence },
-  ])
+  const unread = { event: 'edge_unread', server: '23', places: 1, reason: place.sentence }
+  expect(await check([place])).toMatchObject([unread])
   expect(await check([place])).toEqual([])
   expect(await check([])).toMatchObject([{ event: 'edge_read_whole', server: '23' }])
 })

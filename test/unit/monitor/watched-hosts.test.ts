@@ -39,10 +39,8 @@ const watched = (hosts: readonly ServedHost[], ours: readonly WatchedExposure[])
   )
 
 test('an exposure is asked by its own plan, even where its file is gone', () => {
-  const [there, gone] = watched(
-    [served('a.test', '192.168.45.25', true)],
-    [held('a.test', 'applied'), held('b.test', 'applied')],
-  )
+  const ours = [held('a.test', 'applied'), held('b.test', 'applied')]
+  const [there, gone] = watched([served('a.test', '192.168.45.25', true)], ours)
   expect(there).toMatchObject({
     ...{ host: 'a.test', managed: true, configPath: '/etc/nginx/a.test.conf', path: '/healthz', tls: true },
     ...{ server: '25', address: '192.168.45.25', planId: 'plan_a.test', expiresAt: 7 },
@@ -56,23 +54,20 @@ test.each([
   ['applied', true],
   ['removing', true],
   ['blocked', true],
-] as const)('an exposure that is %s: watched is %s', (state, isWatched) => {
-  expect(watched([served('a.test', '192.168.45.25')], [held('a.test', state)]).length === 1).toBe(isWatched)
-})
+] as const)('an exposure that is %s: watched is %s', (state, isWatched) =>
+  expect(watched([served('a.test', '192.168.45.25')], [held('a.test', state)]).length === 1).toBe(isWatched),
+)
 
 test('any other host is asked for / and told by where it proxies to', () => {
-  const [known, unknown, nowhere] = watched(
-    [served('a.test', '192.168.45.25'), served('b.test', '10.0.0.9'), served('c.test', null)],
-    [],
-  )
+  const hosts = [served('a.test', '192.168.45.25'), served('b.test', '10.0.0.9'), served('c.test', null)]
+  const [known, unknown, nowhere] = watched(hosts, [])
   expect(known).toMatchObject({ managed: false, path: '/', server: '25', planId: null, tls: false })
   expect(unknown).toMatchObject({ server: null, address: '10.0.0.9' })
   expect(nowhere).toMatchObject({ server: null, address: null })
 })
 
-test('a name that nobody can ask for is not watched', () => {
-  expect(watched([served('under_score', '10.0.0.9'), served('-a.test', '10.0.0.9')], [])).toEqual([])
-})
+test('a name that nobody can ask for is not watched', () =>
+  expect(watched([served('under_score', '10.0.0.9'), served('-a.test', '10.0.0.9')], [])).toEqual([]))
 
 test.each([
   [['*'], undefined, '192.168.45.23'],

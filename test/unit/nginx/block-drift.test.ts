@@ -31,9 +31,9 @@ test.each([
   ['proxy_read_timeout 300s;', 'proxy_read_timeout 5s;', 'timeouts.read', '300s', '5s', 11],
   ['  client_max_body_size 64m;\n', '', 'maxBody', '64m', 'unset', 0],
   ['{\n    allow', '{\n    allow 10.0.0.0/8;\n    allow', 'allow', 'unset', '10.0.0.0/8', 7],
-] as const)('%s becomes %s', (from, to, field, expected, found, at) => {
-  expect(edited(from, to)).toEqual([{ field, expected, found, at }])
-})
+] as const)('%s becomes %s', (from, to, field, expected, found, at) =>
+  expect(edited(from, to)).toEqual([{ field, expected, found, at }]),
+)
 
 test('lines that belong to no option are counted, with the first of them', () => {
   const own = '    more_headers on;\n    proxy_cache off;\n'

@@ -52,9 +52,9 @@ describe('an entry as server blocks', () => {
   test.each([
     [USUAL, 'https://app.lab.test$request_uri'],
     [LAB, 'https://app.lab.test:8443$request_uri'],
-  ])('with TLS redirects to the port of the edge', (listening, url) => {
-    expect(blockOf({ ...SITE, certificate: CERTIFICATE }, listening)).toContain(`return 308 ${url};`)
-  })
+  ])('with TLS redirects to the port of the edge', (listening, url) =>
+    expect(blockOf({ ...SITE, certificate: CERTIFICATE }, listening)).toContain(`return 308 ${url};`),
+  )
 
   test('answers its question in every server block, keeps it from the backend, and each plan has another', () => {
     const text = (proof: string) => blockOf({ ...SITE, proof, certificate: CERTIFICATE })
@@ -73,13 +73,12 @@ describe('an entry as server blocks', () => {
 describe('an entry as lines', () => {
   const { question, answer } = entryProof(PROOF, HOST)
 
-  test('is its name, its backend and its proof', () => {
+  test('is its name, its backend and its proof', () =>
     expect(Object.fromEntries(renderParts(entryOf(SITE), USUAL))).toEqual({
       'names-http': `server_name ${HOST};\n`,
       backends: `${HOST} http://127.0.45.25:3000;\n`,
       answers: `${HOST} ${question}:${answer};\n`,
-    })
-  })
+    }))
 
   test('with TLS is a name of the other server, with the id of its certificate', () => {
     const parts = renderParts(entryOf({ ...SITE, certificate: CERTIFICATE }), USUAL)
@@ -127,15 +126,13 @@ describe('a certificate with its key', () => {
     { certificatePem: pem('CERTIFICATE', 400) },
     { keyPem: pem('ENCRYPTED PRIVATE KEY', 3) },
     { keyPem: '$drawbridge_certificate_1' },
-  ])('that is not PEM, or too long, is never written: %j', (change) => {
-    expect(() => renderPair(ID, { ...PAIR, ...change })).toThrow(/^The certificate is not taken: The /)
-  })
+  ])('that is not PEM, or too long, is never written: %j', (change) =>
+    expect(() => renderPair(ID, { ...PAIR, ...change })).toThrow(/^The certificate is not taken: The /),
+  )
 
   test.each(['AA', FINGERPRINT.toLowerCase(), `${FINGERPRINT}\n`])(
     'has no id without a fingerprint: %j',
-    (fingerprint) => {
-      expect(() => certificateId(fingerprint)).toThrow('The fingerprint of a certificate must be')
-    },
+    (fingerprint) => expect(() => certificateId(fingerprint)).toThrow('The fingerprint of a certificate must be'),
   )
 })
 
@@ -189,9 +186,7 @@ describe('what is not of its grammar is never taken', () => {
     { health: 'no path' },
     { health: '/a b' },
     { path: '/etc/passwd' },
-  ])('%j', (change) => {
-    expect(entryFault({ ...GOOD, ...change })).toEqual(expect.any(String))
-  })
+  ])('%j', (change) => expect(entryFault({ ...GOOD, ...change })).toEqual(expect.any(String)))
 
   test.each<Challenge>([
     { token: 'a/b', answer: 'a.b' },
@@ -199,7 +194,5 @@ describe('what is not of its grammar is never taken', () => {
     { token: 'a', answer: 'a' },
     { token: '', answer: 'a.b' },
     { token: 'a$', answer: 'a.b' },
-  ])('the challenge %j', (challenge) => {
-    expect(isChallenge(challenge)).toBe(false)
-  })
+  ])('the challenge %j', (challenge) => expect(isChallenge(challenge)).toBe(false))
 })

@@ -15,7 +15,7 @@ import {
 } from '../../../src/nginx/config/shards.ts'
 import { lineOf, standingOf } from '../../../src/nginx/generations/standing.ts'
 import { entryOf, PLAN_ID } from '../../support/edge/edge.ts'
-import { fc } from '../../support/fast-check.ts'
+import { fc, forAll } from '../../support/fast-check.ts'
 
 const LISTENING = { listen: ['192.168.45.23'], ports: { http: 80, https: 443 } }
 
@@ -53,10 +53,8 @@ interface Placed {
 function placed(host: string, number: number): Placed {
   const site = { host, planId: PLAN_ID, target: `http://127.0.0.1:${number}`, proof: 'ab'.repeat(32) }
   const id = number.toString(16).padStart(32, '0')
-  const entry = canonicalEntry({
-    ...entryOf(number % 4 ? site : { ...site, options: { maxBody: '2m' } }),
-    certificate: number % 2 ? id : null,
-  })
+  const asked = entryOf(number % 4 ? site : { ...site, options: { maxBody: '2m' } })
+  const entry = canonicalEntry({ ...asked, certificate: number % 2 ? id : null })
   const challenge = number % 5 ? undefined : { token: `t${number}`, answer: 'a.b' }
   const rendered = renderParts(entry, LISTENING, challenge)
   const texts = [...rendered, [ENTRIES, lineOf(entry, rendered, challenge)]] as const
@@ -100,92 +98,72 @@ function generationOf(all: readonly Placed[]): Generation {
 const FOREIGN_LINES = ['# by hand', 'not nginx;', 'default http://192.0.2.1;', '~^.*$ 1;', 'with\r', '  ', 'a\u2028b']
 
 describe('what is gathered in shards', () => {
-  test('comes back as it was put, of many hosts and of every kind, and is the record that it was made of', () => {
-    fc.assert(
-      fc.property(many, (all) => {
-        const generation = generationOf(all)
-        for (const { host, entry, challenge, parts } of all) {
-          for (const [folder, key, text] of parts) expect(generation.part(folder, key)).toBe(text)
-          expect(generation.standing(host)).toMatchObject({ host, entry, isEdited: false })
-          expect(generation.standing(host)?.challenge).toEqual(challenge)
-        }
-      }),
-    )
-  })
+  test('comes back as it was put, of many hosts and of every kind, and is the record that it was made of', () =>
+    forAll(many, (all) => {
+      const generation = generationOf(all)
+      for (const { host, entry, challenge, parts } of all) {
+        for (const [folder, key, text] of parts) expect(generation.part(folder, key)).toBe(text)
+        expect(generation.standing(host)).toMatchObject({ host, entry, isEdited: false })
+        expect(generation.standing(host)?.challenge).toEqual(challenge)
+      }
+    }))
 
-  test('is the same text in whatever order it was put', () => {
-    fc.assert(
-      fc.property(many, (all) => {
-        expect(new Map(generationOf(all.toReversed()).texts)).toEqual(generationOf(all).texts)
-      }),
-    )
-  })
+  test('is the same text in whatever order it was put', () =>
+    forAll(many, (all) => {
+      expect(new Map(generationOf(all.toReversed()).texts)).toEqual(generationOf(all).texts)
+    }))
 
-  test('is gone without a trace when all of it is removed', () => {
-    fc.assert(
-      fc.property(many, (all) => {
-        const generation = generationOf(all)
-        for (const { parts } of all) for (const [folder, key] of parts) generation.put(folder, key, undefined)
-        expect(generation.texts.size).toBe(0)
-      }),
-    )
-  })
+  test('is gone without a trace when all of it is removed', () =>
+    forAll(many, (all) => {
+      const generation = generationOf(all)
+      for (const { parts } of all) for (const [folder, key] of parts) generation.put(folder, key, undefined)
+      expect(generation.texts.size).toBe(0)
+    }))
 
-  test('leaves the text of other hosts byte for byte, whatever changes and whatever somebody wrote beside it', () => {
-    fc.assert(
-      fc.property(many, fc.constantFrom(...FOREIGN_LINES), port, fc.nat(), (all, foreign, number, at) => {
-        const generation = generationOf(all)
-        const edited = new Map([...generation.texts].map(([file, text]) => [file, withLine(text, foreign, at)]))
-        for (const [file, text] of edited) {
-          const shard = new Shard(file, text)
-          const [changed = ''] = shard.keys
-          const before = [...shard.keys].map((key) => [key, shard.part(key)])
-          shard.put(changed, shard.part(changed))
-          expect(shard.text).toBe(text)
-          shard.put(changed, `${changed} http://127.0.0.1:${number};\n`)
-          const after = [...shard.keys].map((key) => [key, shard.part(key)])
-          const others = (parts: typeof before) => parts.filter(([key]) => key !== changed)
-          expect(others(after)).toEqual(others(before))
-          expect(shard.strayLines.length).toBe(new Shard(file, text).strayLines.length)
-        }
-      }),
-    )
-  })
+  test('leaves the text of other hosts byte for byte, whatever changes and whatever somebody wrote beside it', () =>
+    forAll(many, fc.constantFrom(...FOREIGN_LINES), port, fc.nat(), (all, foreign, number, at) => {
+      const generation = generationOf(all)
+      const edited = new Map([...generation.texts].map(([file, text]) => [file, withLine(text, foreign, at)]))
+      for (const [file, text] of edited) {
+        const shard = new Shard(file, text)
+        const [changed = ''] = shard.keys
+        const before = [...shard.keys].map((key) => [key, shard.part(key)])
+        shard.put(changed, shard.part(changed))
+        expect(shard.text).toBe(text)
+        shard.put(changed, `${changed} http://127.0.0.1:${number};\n`)
+        const after = [...shard.keys].map((key) => [key, shard.part(key)])
+        const others = (parts: typeof before) => parts.filter(([key]) => key !== changed)
+        expect(others(after)).toEqual(others(before))
+        expect(shard.strayLines.length).toBe(new Shard(file, text).strayLines.length)
+      }
+    }))
 
-  test('has no key that does not fit a hash table of default size', () => {
-    fc.assert(
-      fc.property(many, (all) => {
-        for (const [file, text] of generationOf(all).texts) {
-          if (/^(?:entries|blocks)\//.test(file)) continue
-          const keys = [...text.matchAll(/^(?:server_name )?(?![#"]|server_name)([^\s;]+)[ ;]/gm)].map(
-            ([, key = '']) => key,
-          )
-          expect(keys.filter((key) => !fitsHashTable(key))).toEqual([])
-        }
-      }),
-    )
-  })
+  test('has no key that does not fit a hash table of default size', () =>
+    forAll(many, (all) => {
+      for (const [file, text] of generationOf(all).texts) {
+        if (/^(?:entries|blocks)\//.test(file)) continue
+        const keys = [...text.matchAll(/^(?:server_name )?(?![#"]|server_name)([^\s;]+)[ ;]/gm)].map(
+          ([, key = '']) => key,
+        )
+        expect(keys.filter((key) => !fitsHashTable(key))).toEqual([])
+      }
+    }))
 
-  test('tells the true line of every host, also below what somebody else wrote', () => {
-    fc.assert(
-      fc.property(many, fc.constantFrom('', ...FOREIGN_LINES), fc.nat(), (all, foreign, at) => {
-        for (const [file, text] of generationOf(all).texts) {
-          const edited = foreign === '' ? text : withLine(text, foreign, at)
-          const shard = new Shard(file, edited)
-          const lines = edited.replaceAll('\\', '').split('\n')
-          for (const key of shard.keys) expect(lines[(shard.lineOf(key) ?? 0) - 1]).toContain(key)
-        }
-      }),
-    )
-  })
+  test('tells the true line of every host, also below what somebody else wrote', () =>
+    forAll(many, fc.constantFrom('', ...FOREIGN_LINES), fc.nat(), (all, foreign, at) => {
+      for (const [file, text] of generationOf(all).texts) {
+        const edited = foreign === '' ? text : withLine(text, foreign, at)
+        const shard = new Shard(file, edited)
+        const lines = edited.replaceAll('\\', '').split('\n')
+        for (const key of shard.keys) expect(lines[(shard.lineOf(key) ?? 0) - 1]).toContain(key)
+      }
+    }))
 
   test('stands in the folders of a generation and nowhere else', () => {
-    fc.assert(
-      fc.property(many, (all) => {
-        for (const file of generationOf(all).texts.keys())
-          expect(SHARD_FOLDERS).toContain(file.slice(0, file.lastIndexOf('/')))
-      }),
-    )
+    forAll(many, (all) => {
+      for (const file of generationOf(all).texts.keys())
+        expect(SHARD_FOLDERS).toContain(file.slice(0, file.lastIndexOf('/')))
+    })
     expect(() => new Shard('other/00.map')).toThrow('other/00.map is not a file of a generation.')
   })
 })
@@ -274,9 +252,9 @@ describe('a record', () => {
       'is that of another host',
       (line: string) => line.replace(`"entry":{"host":"${host}"`, '"entry":{"host":"b.test"'),
     ],
-  ])('that %s is none, and the host counts as edited', (_, change) => {
-    expect(withRecord(change)).toMatchObject({ entry: undefined, isEdited: true })
-  })
+  ])('that %s is none, and the host counts as edited', (_, change) =>
+    expect(withRecord(change)).toMatchObject({ entry: undefined, isEdited: true }),
+  )
 
   test('with another revision is told from the same one', () => {
     const before = record().standing(host)?.revision

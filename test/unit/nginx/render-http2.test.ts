@@ -14,6 +14,5 @@ test('HTTP/2 is a directive where nginx has it, and an option of listen where it
   expect(present).not.toContain('ssl http2')
 })
 
-test('an option of listen would change the protocols of others at the same address', () => {
-  expect(renderBase({ ...settings, sockets: shared, hasHttp2: false }, generation)).not.toContain('http2')
-})
+test('an option of listen would change the protocols of others at the same address', () =>
+  expect(renderBase({ ...settings, sockets: shared, hasHttp2: false }, generation)).not.toContain('http2'))

@@ -80,9 +80,9 @@ test('a client reads as many pages as its limit needs, and keeps the head of the
   expect([found.events.length, found.events[0]?.seq, found.events.at(-1)?.seq, found.head]).toEqual([
     1200, 28_801, 30_000, 30_001,
   ])
-  expect(asked.map(({ limit, before }) => [limit, before])).toEqual([
-    ['500', undefined],
-    ['500', '29501'],
-    ['200', '29001'],
+  expect(asked.map(({ limit, before = 'the end' }) => `${limit} before ${before}`)).toEqual([
+    '500 before the end',
+    '500 before 29501',
+    '200 before 29001',
   ])
 })

@@ -5,11 +5,8 @@ import { isPrivate } from '../../../src/config/secret.ts'
 import { examineStore, isUnverifiedRemote } from '../../../src/operate/doctor/folders.ts'
 import { GRANTED_TYPES, renderKeyHelp } from '../../../src/operate/init/files.ts'
 
-test.each(['drawbridge.service', 'drawbridge-edge.service'])(
-  'a crash under %s leaves no dump of its memory',
-  (unit) => {
-    expect(readFileSync(`packaging/${unit}`, 'utf8')).toContain('\nLimitCORE=0\n')
-  },
+test.each(['drawbridge.service', 'drawbridge-edge.service'])('a crash under %s leaves no dump of its memory', (unit) =>
+  expect(readFileSync(`packaging/${unit}`, 'utf8')).toContain('\nLimitCORE=0\n'),
 )
 
 test('no document and no unit puts a secret into the environment', () => {
@@ -29,16 +26,12 @@ test('every URL of PostgreSQL with a password in a document has TLS', () => {
 
 test.each([[['backup', 'x.backup']], [['backup', 'x.backup', '--unencrypted', '--passphrase-file', 'x']]])(
   '%j is refused: it does not say whether to encrypt',
-  async (words) => {
-    await expect(commandLine().parseAsync(['node', 'drawbridge', ...words])).rejects.toThrow('--unencrypted')
-  },
+  (words) => expect(commandLine().parseAsync(['node', 'drawbridge', ...words])).rejects.toThrow('--unencrypted'),
 )
 
 test('the key for DNS updates gets the types that Drawbridge writes, and no others', () => {
-  const help = renderKeyHelp({
-    ...{ zone: 'lab.test', keyName: 'key', secret: 'secret', address: '192.0.2.1' },
-    types: GRANTED_TYPES,
-  })
+  const zone = { zone: 'lab.test', keyName: 'key', secret: 'secret', address: '192.0.2.1' }
+  const help = renderKeyHelp({ ...zone, types: GRANTED_TYPES })
   const text = help.join('\n')
   expect(text).toContain('update-policy { grant key. zonesub A AAAA TXT; };')
   expect(text).toContain('update-type: [A, AAAA, TXT]')
@@ -60,12 +53,8 @@ test.each([
 ])('%s: doctor warns of its connection: %s', async (url, warned) => {
   expect(isUnverifiedRemote(url)).toBe(warned)
   const store = {
-    file: undefined,
-    version: async () => 1,
-    oldest: 1,
-    newest: 1,
-    isUnverified: isUnverifiedRemote(url),
-    assertKey: () => undefined,
+    ...{ file: undefined, version: async () => 1, oldest: 1, newest: 1 },
+    ...{ isUnverified: isUnverifiedRemote(url), assertKey: () => undefined },
   }
   const found = await examineStore(store)
   expect(found.map(({ status }) => status)).toEqual(warned ? ['ok', 'warning'] : ['ok'])
@@ -75,6 +64,4 @@ test.each([
   ['/etc/drawbridge/secrets/token', 0o440, false],
   ['/run/credentials/drawbridge.service/token', 0o440, true],
   ['/run/credentials/drawbridge.service/token', 0o444, false],
-])('a secret at %s of mode %o is private: %s', (path, mode, expected) => {
-  expect(isPrivate(path, mode)).toBe(expected)
-})
+])('a secret at %s of mode %o is private: %s', (path, mode, expected) => expect(isPrivate(path, mode)).toBe(expected))

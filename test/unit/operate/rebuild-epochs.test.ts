@@ -5,12 +5,10 @@ const NOW = Date.parse('2026-01-01T00:00:00Z')
 const entry = (host: string, epoch: number, store?: string): FoundEntry => ({
   ...{ host, edge: '23', record: undefined, certificate: undefined, epoch, store },
 })
-const parts = (entries: readonly FoundEntry[], storeId?: string) =>
-  ({
-    entries: async () => ({ entries, silent: [] }),
-    now: () => NOW,
-    storeId: async () => storeId,
-  }) as unknown as RebuildParts
+const parts = (entries: readonly FoundEntry[], storeId?: string) => {
+  const found = { entries, silent: [] }
+  return { entries: async () => found, now: () => NOW, storeId: async () => storeId } as unknown as RebuildParts
+}
 const NOT_READ = expect.stringContaining('was edited, or another version wrote it')
 
 // Row 38 of the threats: the newest epoch decides which hosts are this installation's own.

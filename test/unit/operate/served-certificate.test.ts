@@ -6,14 +6,8 @@ import { servedCertificate } from '../../../src/operate/keep/served-certificate.
 /** Row 38 of the threats: an edge agent lies about the certificate of a host while the store is rebuilt from the edges. */
 const HOST = 'shop.lab.test'
 const FINGERPRINT = Array.from({ length: 32 }, () => 'AB').join(':')
-const ENTRY = {
-  host: HOST,
-  edge: '23',
-  record: undefined,
-  certificate: certificateId(FINGERPRINT),
-  epoch: 1,
-  store: undefined,
-}
+const certificate = certificateId(FINGERPRINT)
+const ENTRY = { host: HOST, edge: '23', record: undefined, certificate, epoch: 1, store: undefined }
 const SHOWN = {
   kind: 'certificate',
   ...{ fingerprint: FINGERPRINT, serial: '0A', names: [HOST], coversHost: true, notBefore: 1, notAfter: 2 },
@@ -26,9 +20,8 @@ const rebuilt = (shown: Handshake) => {
   return servedCertificate(ENTRY, { edge, inventory, now: 1 })
 }
 
-test('a pair that no folder has stays on the edge', async () => {
-  expect(await rebuilt(SHOWN)).toMatchObject({ pairOnEdge: true, fingerprint: FINGERPRINT, names: [HOST], ours: true })
-})
+test('a pair that no folder has stays on the edge', async () =>
+  expect(await rebuilt(SHOWN)).toMatchObject({ pairOnEdge: true, fingerprint: FINGERPRINT, names: [HOST], ours: true }))
 
 test.each([
   ['of another host', { names: ['bank.lab.test'] }],
@@ -38,9 +31,7 @@ test.each([
   ['with a fingerprint that is none', { fingerprint: 'x' }],
   ['that ends before it begins', { notBefore: 3 }],
   ['with a serial number that is none', { serial: '\u001b[2J' }],
-])('a certificate %s is not believed', async (_, lie) => {
-  expect(await rebuilt({ ...SHOWN, ...lie })).toBeUndefined()
-})
+])('a certificate %s is not believed', async (_, lie) => expect(await rebuilt({ ...SHOWN, ...lie })).toBeUndefined())
 
 test('names of other hosts are not ordered again', async () => {
   const kept = await rebuilt({ ...SHOWN, names: ['bank.lab.test', '*.lab.test', '../x', HOST] })

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { DnsOutcome, DnsReader, DnsRecord } from '../../../src/dns/contract.ts'
 import type { HealthFact } from '../../../src/model/finding.ts'
 import type { HealthTarget } from '../../../src/observe/health-probe.ts'
@@ -15,14 +15,8 @@ const DESIRED: Desired = {
 const HEALTHY: HealthFact = { kind: 'healthy', httpStatus: 200, latencyMs: 1 }
 
 const soa: DnsRecord = { owner: 'lab.test', type: 'SOA', ttl: 60, rdata: Buffer.alloc(0) }
-const answer = (rcode: string, answers: DnsRecord[] = []): DnsOutcome => ({
-  kind: 'answer',
-  rcode,
-  authoritative: true,
-  recursionAvailable: false,
-  answers,
-  authority: [],
-})
+const ANSWER = { kind: 'answer', authoritative: true, recursionAvailable: false, authority: [] } as const
+const answer = (rcode: string, answers: DnsRecord[] = []): DnsOutcome => ({ ...ANSWER, rcode, answers })
 
 /** A zone with nothing in it. */
 const emptyZone: DnsReader = {
@@ -81,16 +75,15 @@ test('none of them waits for another', async () => {
     started.add(what)
     return new Promise<never>(() => undefined)
   }
-  void observe(
-    parts({
+  const silent = {
+    ...{
       probe: never('health'),
       holder: never('holder'),
       readerFor: () => ({ server: 'the mock', ask: never('dns') }),
-      inventory: { covering: never('inventory') },
-      edge: { check: never('edge') },
-    }),
-    DESIRED,
-  )
+    },
+    ...{ inventory: { covering: never('inventory') }, edge: { check: never('edge') } },
+  }
+  void observe(parts(silent), DESIRED)
   await new Promise((resolve) => setImmediate(resolve))
   expect(started).toEqual(new Set(['health', 'holder', 'dns', 'inventory', 'edge']))
 })
@@ -102,19 +95,18 @@ test('without tls no certificate is looked for', async () => {
   expect((await observe(parts({ inventory }), desired)).certificate).toEqual({ kind: 'not_required' })
 })
 
-test('without an edge there is none to look at', async () => {
-  expect((await observe(parts({ edge: undefined }), DESIRED)).proxy).toEqual({ kind: 'not_required' })
-})
+test('without an edge there is none to look at', async () =>
+  expect((await observe(parts({ edge: undefined }), DESIRED)).proxy).toEqual({ kind: 'not_required' }))
 
-describe('a name that we hold ourselves', () => {
-  test.each(['exposure', 'run'] as const)('by a %s is taken, whether or not DNS shows it or answers', async (by) => {
+test.each(['exposure', 'run'] as const)(
+  'a name that we hold ourselves by a %s is taken, whether or not DNS shows it or answers',
+  async (by) => {
     const fact = { kind: 'taken', by, types: [], at: 'app.lab.test' }
     const holder = async () => ({ by })
     expect((await observe(parts({ holder }), DESIRED)).name).toEqual(fact)
     expect((await observe(parts({ holder, readerFor: () => deadServer }), DESIRED)).name).toEqual(fact)
-  })
+  },
+)
 
-  test('is the only one that silence leaves certain', async () => {
-    expect((await observe(parts({ readerFor: () => deadServer }), DESIRED)).name.kind).toBe('unknown')
-  })
-})
+test('a name that we hold ourselves is the only one that silence leaves certain', async () =>
+  expect((await observe(parts({ readerFor: () => deadServer }), DESIRED)).name.kind).toBe('unknown'))

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Change } from '../../../src/model/exposure.ts'
 import {
   RUN_ACTIONS,
@@ -13,18 +13,16 @@ import { stepsToApply, stepsToRepair, stepsToUpdate } from '../../../src/plan/st
 const issue: Change = { kind: 'certificate', action: 'issue', names: ['hello.lab.test'], directory: 'https://ca.test' }
 const reuse: Change = { kind: 'certificate', action: 'reuse', names: ['*.lab.test'] }
 
-describe('the steps of an apply, in order', () => {
-  test.each([
-    ['without TLS', false, [], 'dns-01', 'check backup proxy dns verify'],
-    ['without TLS, with http-01', false, [], 'http-01', 'check backup proxy dns verify'],
-    ['an order with dns-01', true, [issue], 'dns-01', 'check backup certificate proxy dns verify'],
-    ['an order with http-01', true, [issue], 'http-01', 'check backup proxy dns certificate proxy-tls verify'],
-    ['an installed certificate', true, [reuse], 'dns-01', 'check backup certificate proxy dns verify'],
-    ['an installed certificate, with http-01', true, [reuse], 'http-01', 'check backup certificate proxy dns verify'],
-  ] as const)('%s', (_name, tls, changes, challenge, steps) => {
-    expect(stepsToApply(tls, changes, challenge).join(' ')).toBe(steps)
-  })
-})
+test.each([
+  ['without TLS', false, [], 'dns-01', 'check backup proxy dns verify'],
+  ['without TLS, with http-01', false, [], 'http-01', 'check backup proxy dns verify'],
+  ['an order with dns-01', true, [issue], 'dns-01', 'check backup certificate proxy dns verify'],
+  ['an order with http-01', true, [issue], 'http-01', 'check backup proxy dns certificate proxy-tls verify'],
+  ['an installed certificate', true, [reuse], 'dns-01', 'check backup certificate proxy dns verify'],
+  ['an installed certificate, with http-01', true, [reuse], 'http-01', 'check backup certificate proxy dns verify'],
+] as const)('the steps of an apply, in order: %s', (_name, tls, changes, challenge, steps) =>
+  expect(stepsToApply(tls, changes, challenge).join(' ')).toBe(steps),
+)
 
 test('an update leaves DNS alone', () => {
   expect(stepsToUpdate(true)).toEqual(['check', 'backup', 'certificate', 'proxy', 'verify'])
@@ -37,9 +35,7 @@ test('a repair has the steps of an apply without its checks, and orders only wha
   expect(stepsToRepair(true, true, 'http-01').join(' ')).toBe('backup proxy dns certificate proxy-tls verify')
 })
 
-test('a removal removes the name before the entry', () => {
-  expect(STEPS_TO_REMOVE).toEqual(['backup', 'dns', 'proxy'])
-})
+test('a removal removes the name before the entry', () => expect(STEPS_TO_REMOVE).toEqual(['backup', 'dns', 'proxy']))
 
 test('each action has exactly the steps that its plans can name', () => {
   const named = {

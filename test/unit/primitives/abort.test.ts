@@ -17,21 +17,19 @@ function soon(): AbortSignal {
   return controller.signal
 }
 
-describe('a wait with a signal', () => {
-  test('ends with the reason, and leaves no listener', async () => {
-    const signal = soon()
-    await expect(untilAborted(FOR_EVER, signal)).rejects.toBe(REASON)
-    await expect(untilAborted(FOR_EVER, AbortSignal.abort(REASON))).rejects.toBe(REASON)
-    expect(listeners(signal)).toBe(0)
-  })
+test('a wait with a signal ends with the reason, and leaves no listener', async () => {
+  const signal = soon()
+  await expect(untilAborted(FOR_EVER, signal)).rejects.toBe(REASON)
+  await expect(untilAborted(FOR_EVER, AbortSignal.abort(REASON))).rejects.toBe(REASON)
+  expect(listeners(signal)).toBe(0)
+})
 
-  test('settles as the work does, and leaves no listener', async () => {
-    const { signal } = new AbortController()
-    expect(await untilAborted(Promise.resolve(7), signal)).toBe(7)
-    expect(await untilAborted(Promise.resolve(8), undefined)).toBe(8)
-    await expect(untilAborted(Promise.reject(new Error('broken')), signal)).rejects.toThrow('broken')
-    expect(listeners(signal)).toBe(0)
-  })
+test('a wait with a signal settles as the work does, and leaves no listener', async () => {
+  const { signal } = new AbortController()
+  expect(await untilAborted(Promise.resolve(7), signal)).toBe(7)
+  expect(await untilAborted(Promise.resolve(8), undefined)).toBe(8)
+  await expect(untilAborted(Promise.reject(new Error('broken')), signal)).rejects.toThrow('broken')
+  expect(listeners(signal)).toBe(0)
 })
 
 describe('poll', () => {
@@ -43,9 +41,8 @@ describe('poll', () => {
     expect(listeners(signal)).toBe(0)
   })
 
-  test('ends in a try that does not', async () => {
-    await expect(poll(() => FOR_EVER, never, { firstMs: 1, signal: soon(), clock: systemClock })).rejects.toBe(REASON)
-  })
+  test('ends in a try that does not', () =>
+    expect(poll(() => FOR_EVER, never, { firstMs: 1, signal: soon(), clock: systemClock })).rejects.toBe(REASON))
 
   test('makes no try after the abort', async () => {
     let tries = 0
@@ -61,13 +58,8 @@ describe('poll', () => {
 
   test('finds what it finds with a signal that does not abort', async () => {
     const { signal } = new AbortController()
-    expect(
-      await poll(
-        (attempt) => attempt,
-        (value) => value === 3,
-        { firstMs: 1, signal, clock: systemClock },
-      ),
-    ).toBe(3)
+    const third = (value: number) => value === 3
+    expect(await poll((attempt) => attempt, third, { firstMs: 1, signal, clock: systemClock })).toBe(3)
     expect(listeners(signal)).toBe(0)
   })
 })

@@ -7,15 +7,9 @@ const virtual = (): { clock: Clock; advance: (ms: number) => Promise<void> } => 
   const clock = new VirtualClock()
   return { clock, advance: (ms) => clock.advance(ms) }
 }
-const real = (): { clock: Clock; advance: (ms: number) => Promise<void> } => ({
-  clock: systemClock,
-  advance: (ms) => systemClock.sleep(ms),
-})
+const real = () => ({ clock: systemClock, advance: (ms: number) => systemClock.sleep(ms) })
 
-describe.each([
-  ['the clock of the machine', real],
-  ['a virtual clock', virtual],
-])('%s', (_, make) => {
+describe.each(Object.entries({ 'the clock of the machine': real, 'a virtual clock': virtual }))('%s', (_, make) => {
   test('calls timers in the order in which they are due, and none that was cancelled', async () => {
     const { clock, advance } = make()
     const calls: string[] = []
@@ -97,42 +91,40 @@ describe('a virtual clock', () => {
   })
 })
 
-describe('followers', () => {
-  test('are woken by a call, by the end of the time, and by their signal', async () => {
-    const clock = new VirtualClock()
-    const [called, timed, aborted] = [new WakeUp(), new WakeUp(), new WakeUp()]
-    const controller = new AbortController()
-    const woken: string[] = []
-    void wokenWithin(called, 100, clock).then(() => woken.push('called'))
-    void wokenWithin(timed, 100, clock).then(() => woken.push('timed'))
-    void wokenWithin(aborted, 100, clock, controller.signal).then(() => woken.push('aborted'))
-    called.call()
-    controller.abort()
-    await clock.turn()
-    expect(woken.toSorted()).toEqual(['aborted', 'called'])
-    await clock.advance(100)
-    expect(woken.toSorted()).toEqual(['aborted', 'called', 'timed'])
-    expect(clock.pending).toBe(0)
-  })
+test('followers are woken by a call, by the end of the time, and by their signal', async () => {
+  const clock = new VirtualClock()
+  const [called, timed, aborted] = [new WakeUp(), new WakeUp(), new WakeUp()]
+  const controller = new AbortController()
+  const woken: string[] = []
+  void wokenWithin(called, 100, clock).then(() => woken.push('called'))
+  void wokenWithin(timed, 100, clock).then(() => woken.push('timed'))
+  void wokenWithin(aborted, 100, clock, controller.signal).then(() => woken.push('aborted'))
+  called.call()
+  controller.abort()
+  await clock.turn()
+  expect(woken.toSorted()).toEqual(['aborted', 'called'])
+  await clock.advance(100)
+  expect(woken.toSorted()).toEqual(['aborted', 'called', 'timed'])
+  expect(clock.pending).toBe(0)
+})
 
-  test('share one read at a time, and nobody reads when the last one has left', async () => {
-    const clock = new VirtualClock()
-    let reads = 0
-    const poll = new SharedPoll(
-      () => 100,
-      async () => {
-        reads += 1
-      },
-      clock,
-    )
-    for (let i = 0; i < 3; i += 1) poll.join()
-    await clock.advance(250)
-    expect(reads).toBe(2)
-    poll.soon()
-    await clock.advance(1)
-    expect(reads).toBe(3)
-    for (let i = 0; i < 3; i += 1) poll.leave()
-    await clock.advance(1_000)
-    expect([reads, clock.pending]).toEqual([3, 0])
-  })
+test('followers share one read at a time, and nobody reads when the last one has left', async () => {
+  const clock = new VirtualClock()
+  let reads = 0
+  const poll = new SharedPoll(
+    () => 100,
+    async () => {
+      reads += 1
+    },
+    clock,
+  )
+  for (let i = 0; i < 3; i += 1) poll.join()
+  await clock.advance(250)
+  expect(reads).toBe(2)
+  poll.soon()
+  await clock.advance(1)
+  expect(reads).toBe(3)
+  for (let i = 0; i < 3; i += 1) poll.leave()
+  await clock.advance(1_000)
+  expect([reads, clock.pending]).toEqual([3, 0])
 })

@@ -3,16 +3,14 @@ import { systemClock } from '../../../src/primitives/clock.ts'
 import { pauseAfter, poll, retry } from '../../../src/primitives/retry.ts'
 import { VirtualClock } from '../../support/virtual-clock.ts'
 
-describe('pauses', () => {
-  test('grow by their factor up to the longest', () => {
-    const pauses = { firstMs: 100, factor: 2, longestMs: 500 }
-    expect([1, 2, 3, 4, 2_000].map((tries) => pauseAfter(tries, pauses))).toEqual([100, 200, 400, 500, 500])
-  })
+test('pauses grow by their factor up to the longest', () => {
+  const pauses = { firstMs: 100, factor: 2, longestMs: 500 }
+  expect([1, 2, 3, 4, 2_000].map((tries) => pauseAfter(tries, pauses))).toEqual([100, 200, 400, 500, 500])
+})
 
-  test('are equal without a factor, and spread by chance', () => {
-    expect([1, 9].map((tries) => pauseAfter(tries, { firstMs: 7 }))).toEqual([7, 7])
-    expect([0, 0.5, 1].map((chance) => pauseAfter(1, { firstMs: 100, spread: 0.2 }, chance))).toEqual([80, 100, 120])
-  })
+test('pauses are equal without a factor, and spread by chance', () => {
+  expect([1, 9].map((tries) => pauseAfter(tries, { firstMs: 7 }))).toEqual([7, 7])
+  expect([0, 0.5, 1].map((chance) => pauseAfter(1, { firstMs: 100, spread: 0.2 }, chance))).toEqual([80, 100, 120])
 })
 
 describe('poll', () => {
@@ -26,36 +24,18 @@ describe('poll', () => {
     expect([found, looks]).toEqual([3, [1, 2, 3]])
   })
 
-  test('gives what it found last when the tries are used up', async () => {
-    expect(
-      await poll(
-        (attempt) => attempt,
-        () => false,
-        { firstMs: 1, tries: 4, clock: systemClock },
-      ),
-    ).toBe(4)
-  })
+  const counting = (limits: Partial<Parameters<typeof poll>[2]>) => {
+    const never = () => false
+    return poll((attempt) => attempt, never, { firstMs: 1, clock: systemClock, ...limits })
+  }
 
-  test('begins no pause that would end after its time', async () => {
-    expect(
-      await poll(
-        (attempt) => attempt,
-        () => false,
-        { firstMs: 60_000, withinMs: 50, clock: systemClock },
-      ),
-    ).toBe(1)
-  })
+  test('gives what it found last when the tries are used up', async () => expect(await counting({ tries: 4 })).toBe(4))
 
-  test('waits as long as what was found asks for', async () => {
-    const limits = { firstMs: 1, withinMs: 50, atLeastMs: () => 60_000, clock: systemClock }
-    expect(
-      await poll(
-        (attempt) => attempt,
-        () => false,
-        limits,
-      ),
-    ).toBe(1)
-  })
+  test('begins no pause that would end after its time', async () =>
+    expect(await counting({ firstMs: 60_000, withinMs: 50 })).toBe(1))
+
+  test('waits as long as what was found asks for', async () =>
+    expect(await counting({ withinMs: 50, atLeastMs: () => 60_000 })).toBe(1))
 })
 
 test('the pauses pass on the clock of the caller, and end with its time', async () => {
@@ -81,9 +61,10 @@ describe('retry', () => {
     return work
   }
 
-  test('repeats what failed for a moment', async () => {
-    expect(await retry(failing(2, new Error('busy')), () => true, { firstMs: 1, tries: 3, clock: systemClock })).toBe(3)
-  })
+  test('repeats what failed for a moment', async () =>
+    expect(await retry(failing(2, new Error('busy')), () => true, { firstMs: 1, tries: 3, clock: systemClock })).toBe(
+      3,
+    ))
 
   test('rejects with the last error when the tries are used up', async () => {
     const last = new Error('busy')

@@ -11,12 +11,8 @@ function workbench() {
     ends.set(name, end)
     return end.promise
   }
-  return {
-    begun,
-    work,
-    end: (name: string) => ends.get(name)?.resolve(name),
-    fail: (name: string) => ends.get(name)?.reject(new Error(name)),
-  }
+  const end = (name: string) => ends.get(name)?.resolve(name)
+  return { begun, work, end, fail: (name: string) => ends.get(name)?.reject(new Error(name)) }
 }
 
 test('at most so many pieces of work run, the others begin in order as slots become free, also after a failure', async () => {

@@ -17,13 +17,8 @@ test('a backup begun ahead of a check that fails is taken away only when it is w
   }
   const { edge } = new FakeEdge('23')
   const step = backupStep({
-    runId: 'run_1',
-    host: 'app.lab.test',
-    edge,
-    assertSound: async () => undefined,
-    shelf: shelf as BackupShelf,
-    certificate: undefined,
-    isIntact: true,
+    ...{ runId: 'run_1', host: 'app.lab.test', edge, assertSound: async () => undefined },
+    ...{ shelf: shelf as BackupShelf, certificate: undefined, isIntact: true },
   })
   step.early.begin({})
   await step.early.abandon()

@@ -20,13 +20,8 @@ const availabilityOf = (
     return undefined as never
   }
   return new EdgeAvailability({
-    primary: { server: '23', list },
-    secondary: undefined,
-    primaryServer: '23',
-    instance: 'instance-a',
-    store: { liveInstances: async () => [] },
-    clock,
-    ...more,
+    ...{ primary: { server: '23', list }, secondary: undefined, primaryServer: '23', instance: 'instance-a' },
+    ...{ store: { liveInstances: async () => [] }, clock, ...more },
   })
 }
 

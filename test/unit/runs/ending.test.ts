@@ -7,12 +7,8 @@ import { StepFault } from '../../../src/runs/engine/step.ts'
 import { NOW, samplePlan, sampleRun } from '../../contract/samples.ts'
 
 const SUCCEEDED: SagaOutcome = { kind: 'succeeded', steps: [] }
-const failed = (kind: 'rolled_back' | 'blocked', fault: unknown): SagaOutcome => ({
-  kind,
-  steps: [],
-  rollback: [],
-  fault,
-})
+type Failure = 'rolled_back' | 'blocked'
+const failed = (kind: Failure, fault: unknown): SagaOutcome => ({ kind, steps: [], rollback: [], fault })
 const ended = (outcome: SagaOutcome, run = sampleRun(), plan = samplePlan()): Ended => ({
   ...{ plan, run, outcome, task: {}, afters: {}, members: [], recovered: false, at: NOW },
 })
@@ -36,10 +32,8 @@ test('a run that failed is told with its code, its reason and what the plan is n
   })
   const stale = failed('rolled_back', new Problem('plan_stale', 'The name is taken now.'))
   expect(told(stale, sampleRun({ action: 'remove' }))?.facts).toMatchObject({ state: 'applied', code: 'plan_stale' })
-  expect(told(failed('blocked', new Error('a file has gone')))).toMatchObject({
-    type: 'exposure.blocked',
-    facts: { state: 'blocked', code: 'rollback_blocked' },
-  })
+  const facts = { state: 'blocked', code: 'rollback_blocked' }
+  expect(told(failed('blocked', new Error('a file has gone')))).toMatchObject({ type: 'exposure.blocked', facts })
 })
 
 test('the audit has names for an expiry, a resolve, an adopt and a release', () => {

@@ -6,14 +6,8 @@ import { createLog } from '../../../src/runtime/log.ts'
 import type { Exposure } from '../../../src/store/ports/exposures.ts'
 
 /** The exposer is a stand-in: each host's removal ends as the test says. */
-const exposure = (host: string): Exposure => ({
-  host,
-  planId: host,
-  state: 'applied',
-  fence: 1,
-  since: 0,
-  expiresAt: 0,
-})
+const STATE = { state: 'applied', fence: 1, since: 0, expiresAt: 0 } as const
+const exposure = (host: string): Exposure => ({ host, planId: host, ...STATE })
 const ended = (kind: 'succeeded' | 'rolled_back') => Promise.resolve({ outcome: { kind } } as RunResult)
 
 function expiryOf(endOf: (host: string) => Promise<RunResult> | undefined) {

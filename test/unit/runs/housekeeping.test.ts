@@ -13,12 +13,8 @@ function housekeepingOf(duty: Duty) {
     looks.push(begun)
     return begun.promise
   }
-  const parts = {
-    converge: { reconcile: look, isAway: true } as unknown as Converge,
-    duty,
-    log: createLog('silent', []),
-    clock: systemClock,
-  }
+  const converge = { reconcile: look, isAway: true } as unknown as Converge
+  const parts = { converge, duty, log: createLog('silent', []), clock: systemClock }
   return { looks, ...housekeeping(parts as unknown as Parameters<typeof housekeeping>[0]) }
 }
 const wrote = (...hosts: string[]): Converged[] => [{ server: '73', hosts, outOfStep: undefined }]

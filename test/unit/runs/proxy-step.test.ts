@@ -20,12 +20,8 @@ function step(more: Partial<ProxyTarget> = {}, guard = GUARD) {
   const edge = new FakeEdge('23')
   edge.put(HOST, FORMER)
   const wanted = entryOf({ host: HOST, planId: PLAN_ID, target: 'http://127.0.0.1:9', proof: '0'.repeat(64) })
-  const target: ProxyTarget = {
-    name: 'proxy',
-    hosts: [HOST],
-    wishes: async () => [{ host: HOST, expected: 'any', wanted }],
-    ...more,
-  }
+  const wishes: ProxyTarget['wishes'] = async () => [{ host: HOST, expected: 'any', wanted }]
+  const target: ProxyTarget = { name: 'proxy', hosts: [HOST], wishes, ...more }
   const stepOf = (by: RunGuard) => {
     const parts = { primary: edge.edge, secondary: undefined, guard: by, onCrashPoint: () => undefined }
     return proxyStep({ ...parts, judgeSecondary: undefined }, target)

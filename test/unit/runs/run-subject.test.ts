@@ -23,29 +23,25 @@ const parts = {
   },
 } as unknown as StepParts
 
-const carried = (action: RunAction, task: RunTask = {}) => ({
-  plan,
-  run: { runId: 'run_1', planId: plan.planId, host: plan.host, action } as Run,
-  leases: [],
-  task,
-})
+const carried = (action: RunAction, task: RunTask = {}) => {
+  const run = { runId: 'run_1', planId: plan.planId, host: plan.host, action } as Run
+  return { plan, run, leases: [], task }
+}
 
-test.each([
-  ['apply', 'host'],
-  ['update', 'host'],
-  ['remove', 'host'],
-  ['repair', 'host'],
-  ['accept', 'host'],
+test.each<[RunAction, string]>([
+  ...(['apply', 'update', 'remove', 'repair', 'accept'] as const).map((action): [RunAction, string] => [
+    action,
+    'host',
+  ]),
   ['renew', 'certificate'],
   ['converge', 'edge'],
-] as const)('the subject of %s is a %s', async (action, kind) => {
+])('the subject of %s is a %s', async (action, kind) => {
   const subject = await subjectOf(parts, carried(action))
   expect([subject.kind, 'plan' in subject]).toEqual([kind, kind === 'host'])
 })
 
-test('a run of a host needs the DNS key of its zone', async () => {
-  await expect(stepsFor(parts, carried('apply'), GUARD)).rejects.toMatchObject({ code: 'unavailable' })
-})
+test('a run of a host needs the DNS key of its zone', () =>
+  expect(stepsFor(parts, carried('apply'), GUARD)).rejects.toMatchObject({ code: 'unavailable' }))
 
 test('a converge needs no DNS key', async () => {
   const steps = await stepsFor(parts, carried('converge', { edge: '73' }), GUARD)

@@ -7,6 +7,7 @@ import { VirtualClock } from '../../support/virtual-clock.ts'
 
 const edge = { server: '73' } as Edge
 const HOST = 'app.lab.test'
+const nothing = async () => undefined
 
 function workOn({ waitMs = 10_000 } = {}) {
   const clock = new VirtualClock()
@@ -24,19 +25,10 @@ describe('the work of a run on the Secondary', () => {
   test('is judged after the change', async () => {
     const { work } = workOn()
     const one = work()
-    one.begin(
-      async () => undefined,
-      async () => ({ ok: true, detail: 'HTTP 200', httpStatus: 200 }),
-    )
+    const judged = { ok: true, detail: 'HTTP 200', httpStatus: 200 }
+    one.begin(nothing, async () => judged)
     const report = await one.report()
-    expect(one.verdict(report)).toEqual({
-      server: '73',
-      ok: true,
-      detail: 'HTTP 200',
-      httpStatus: 200,
-      optional: true,
-      inStep: true,
-    })
+    expect(one.verdict(report)).toEqual({ server: '73', ...judged, optional: true, inStep: true })
   })
 
   test('is given up in time, and the change that has not begun is cancelled', async () => {
@@ -47,10 +39,8 @@ describe('the work of a run on the Secondary', () => {
     const report = await clock.advanceUntil(one.report())
     expect(report).toMatchObject({ ok: false })
     expect(signals.map(({ aborted }) => aborted)).toEqual([true])
-    expect(one.verdict(report)).toMatchObject({
-      inStep: false,
-      outOfStep: { cause: 'catching_up', since: '2026-01-01T00:00:00.000Z', hosts: 1 },
-    })
+    const outOfStep = { cause: 'catching_up', since: '2026-01-01T00:00:00.000Z', hosts: 1 }
+    expect(one.verdict(report)).toMatchObject({ inStep: false, outOfStep })
     // A run that was late is no reason to leave the edge out.
     expect(standings.unfit('73')).toBeUndefined()
   })

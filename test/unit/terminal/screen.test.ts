@@ -38,9 +38,8 @@ test('a screen that is drawn anew obeys nothing but its own clearing', () => {
   expect(text()).toBe('\u001b[H\u001b[2Jone\\u001b[2J\ntwo\n')
 })
 
-test('what a question quotes is shown and not obeyed', () => {
-  expect(printableText('Remove x\u001b[2J?\nYes')).toBe('Remove x\\u001b[2J?\nYes')
-})
+test('what a question quotes is shown and not obeyed', () =>
+  expect(printableText('Remove x\u001b[2J?\nYes')).toBe('Remove x\\u001b[2J?\nYes'))
 
 test('without colours nobody else paints either', () => {
   const { screen, text } = terminal({ NO_COLOR: '1' })

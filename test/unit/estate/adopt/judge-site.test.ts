@@ -1,29 +1,23 @@
 import { describe, expect, test } from 'vitest'
 import { judgeSite } from '../../../../src/estate/adopt/judge/judge-site.ts'
 import { namesOf } from '../../../../src/estate/adopt/judge/site-blocks.ts'
-import { readSite } from '../../../../src/estate/adopt/site-text.ts'
+import { readSite, type SiteDirective } from '../../../../src/estate/adopt/site-text.ts'
 import { SITE_STYLES } from '../../../support/edge/sites/site-styles.ts'
 
 const HOST = 'shop.example.test'
-const SITE = {
-  host: HOST,
-  backend: '192.168.45.25:3000',
-  http: 80,
-  https: 443,
-  certificateFile: '/etc/ssl/shop.crt',
-  keyFile: '/etc/ssl/shop.key',
-}
+const FILES = { certificateFile: '/etc/ssl/shop.crt', keyFile: '/etc/ssl/shop.key' }
+const SITE = { host: HOST, backend: '192.168.45.25:3000', http: 80, https: 443, ...FILES }
 
 function judged(text: string, listen = ['192.168.45.23'], around = '') {
   const read = (given: string) => readSite('/etc/nginx/sites-enabled/shop', given, () => [])
   const directives = read(text)
   const servers = directives.filter((each) => each.name === 'server' && namesOf(each).includes(HOST))
+  const backendsIn = (block: readonly SiteDirective[]) =>
+    block.flatMap(({ name, args }) => (name === 'server' ? [args[0] ?? ''] : []))
   const upstreams = new Map(
-    directives.flatMap(({ name, args, block = [] }) =>
-      name === 'upstream'
-        ? [[args[0] ?? '', block.flatMap((each) => (each.name === 'server' ? (each.args[0] ?? '') : []))] as const]
-        : [],
-    ),
+    directives
+      .filter(({ name }) => name === 'upstream')
+      .map(({ args, block = [] }) => [args[0] ?? '', backendsIn(block)]),
   )
   const { adoption } = judgeSite(HOST, servers, {
     ports: { http: 80, https: 443 },
@@ -63,14 +57,10 @@ describe('a hand-written site', () => {
   test.each(SITE_STYLES)('$name can be adopted', ({ text, tls, losesSomething }) => {
     const adoption = judged(text(SITE))
     expect(adoption.refused).toEqual([])
-    expect(adoption).toMatchObject({
-      backend: { server: '25', port: 3000 },
-      tls,
-      files: ['/etc/nginx/sites-enabled/shop'],
-    })
+    const files = ['/etc/nginx/sites-enabled/shop']
+    expect(adoption).toMatchObject({ backend: { server: '25', port: 3000 }, tls, files })
     expect(adoption.lost.length > 0).toBe(losesSomething)
-    const files = { certificateFile: '/etc/ssl/shop.crt', keyFile: '/etc/ssl/shop.key' }
-    expect(adoption.certificate).toEqual(tls ? files : undefined)
+    expect(adoption.certificate).toEqual(tls ? FILES : undefined)
   })
 
   test('tells what is lost by name, file and line, and not by its text', () => {
@@ -86,17 +76,13 @@ describe('a hand-written site', () => {
     ['a body size in bytes', 'client_max_body_size 2048;', { maxBody: '2k' }],
     ['no limit of the body', 'client_max_body_size 0;', { maxBody: '0' }],
     [
-      'values that an exposure has',
+      'what an exposure has',
       'client_max_body_size 64m; proxy_read_timeout 5m;',
       { maxBody: undefined, timeouts: { connect: 60 } },
     ],
     ['timeouts', 'proxy_read_timeout 1m30s; proxy_connect_timeout 10;', { timeouts: { connect: 10, read: 90 } }],
     ['no buffering', 'proxy_buffering off; proxy_request_buffering off;', { buffering: false }],
-    [
-      'a header of the list',
-      'add_header X-Frame-Options sameorigin always;',
-      { headers: { frameOptions: 'SAMEORIGIN' } },
-    ],
+    ['a header', 'add_header X-Frame-Options sameorigin always;', { headers: { frameOptions: 'SAMEORIGIN' } }],
     ['an access list', 'allow 10.0.0.0/8; allow 192.0.2.7; deny all;', { allow: ['10.0.0.0/8', '192.0.2.7/32'] }],
     ['passwords', 'auth_basic x; auth_basic_user_file /etc/office;', { basicAuth: 'office' }],
     ['no password', 'auth_basic off;', undefined],
@@ -143,10 +129,8 @@ describe('a hand-written site', () => {
   test('with an https backend is carried over if an authority of the configuration checks it', () => {
     const checked = 'proxy_ssl_verify on; proxy_ssl_trusted_certificate /etc/inside.pem; proxy_ssl_name app.inside;'
     const secure = (text: string) => judged(site(text).replace('http://', 'https://'))
-    expect(secure(checked)).toMatchObject({
-      refused: [],
-      options: { backendTls: { authority: 'inside', name: 'app.inside' } },
-    })
+    const backendTls = { authority: 'inside', name: 'app.inside' }
+    expect(secure(checked)).toMatchObject({ refused: [], options: { backendTls } })
     expect(secure(checked.replace('verify on', 'verify off')).refused).not.toEqual([])
     expect(secure(checked.replace('inside.pem', 'other.pem')).refused).not.toEqual([])
   })
@@ -299,9 +283,8 @@ describe('a hand-written site', () => {
     expect(refused(block(first, list) + block(second))).toEqual(otherwise)
   })
 
-  test('without a Host for the backend needs consent', () => {
-    expect(lines(judged(site('').replace('proxy_set_header Host $host;', '')).lost)).toEqual(['proxy_pass 6'])
-  })
+  test('without a Host for the backend needs consent', () =>
+    expect(lines(judged(site('').replace('proxy_set_header Host $host;', '')).lost)).toEqual(['proxy_pass 6']))
 
   test('without a header of its own in the location has those of the server', () => {
     const text = site('')

@@ -100,10 +100,8 @@ describe('what was not read', () => {
   })
 
   test('refuses a site in whose location it stands', () => {
-    const folder = written({
-      'nginx.conf': 'http { include sites/*; }',
-      'sites/shop': server('shop.example.test').replace('location / {', 'location / { include missing;'),
-    })
+    const site = server('shop.example.test').replace('location / {', 'location / { include missing;')
+    const folder = written({ 'nginx.conf': 'http { include sites/*; }', 'sites/shop': site })
     expect(judgedAt(folder)['shop.example.test']).toMatchObject([{ directive: 'include' }])
   })
 
@@ -193,22 +191,20 @@ test('the first block of a socket is its default server, unless another one says
   expect(toldIn('server { listen 80 default_server; return 444; }')).toEqual([])
 })
 
-describe('a program in Lua', () => {
-  const LUA = 'access_by_lua_block { if ngx.var.arg_x == "}" then ngx.exit(403) end -- it\'s }\n }'
+const LUA = 'access_by_lua_block { if ngx.var.arg_x == "}" then ngx.exit(403) end -- it\'s }\n }'
 
-  test.each([
-    ['in the server', server('shop.example.test', `${LUA} deny all;`), ''],
-    ['in an included file', server('shop.example.test', 'include guard;'), `${LUA}\ndeny all;`],
-  ])('%s is read by its own rules, with what stands behind it', (_where, site, guard) => {
-    const folder = written({ 'nginx.conf': 'http { include sites/*; }', 'sites/shop': site, guard })
-    const refused = judgedAt(folder)['shop.example.test']
-    expect(refused?.map(({ directive }) => directive)).toEqual(expect.arrayContaining(['access_by_lua_block', 'deny']))
-  })
+test.each([
+  ['in the server', server('shop.example.test', `${LUA} deny all;`), ''],
+  ['in an included file', server('shop.example.test', 'include guard;'), `${LUA}\ndeny all;`],
+])('a program in Lua: %s is read by its own rules, with what stands behind it', (_where, site, guard) => {
+  const folder = written({ 'nginx.conf': 'http { include sites/*; }', 'sites/shop': site, guard })
+  const refused = judgedAt(folder)['shop.example.test']
+  expect(refused?.map(({ directive }) => directive)).toEqual(expect.arrayContaining(['access_by_lua_block', 'deny']))
+})
 
-  test('in the http block refuses every site, and one that only starts nginx does not', () => {
-    const files = (program: string) =>
-      written({ 'nginx.conf': `http { ${program} include sites/*; }`, 'sites/shop': server('shop.example.test') })
-    expect(judgedAt(files(LUA))['shop.example.test']).toMatchObject([{ directive: 'access_by_lua_block' }])
-    expect(judgedAt(files('init_by_lua_block { x = {} }'))['shop.example.test']).toEqual([])
-  })
+test('a program in Lua in the http block refuses every site, and one that only starts nginx does not', () => {
+  const files = (program: string) =>
+    written({ 'nginx.conf': `http { ${program} include sites/*; }`, 'sites/shop': server('shop.example.test') })
+  expect(judgedAt(files(LUA))['shop.example.test']).toMatchObject([{ directive: 'access_by_lua_block' }])
+  expect(judgedAt(files('init_by_lua_block { x = {} }'))['shop.example.test']).toEqual([])
 })

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { readSite } from '../../../../src/estate/adopt/site-text.ts'
 import { withoutBlocks } from '../../../../src/estate/adopt/take-out.ts'
 
-const without = (text: string, name: string) =>
-  withoutBlocks(
-    text,
-    readSite('/site', text, () => []).filter(({ block = [] }) => block.some(({ args }) => args.includes(name))),
-  )
+const without = (text: string, name: string) => {
+  const blocks = readSite('/site', text, () => [])
+  const named = blocks.filter(({ block = [] }) => block.some(({ args }) => args.includes(name)))
+  return withoutBlocks(text, named)
+}
 
 const block = (name: string) => `server {\n  listen 80;\n  server_name ${name};\n  location / { return 200 "}"; }\n}\n`
 

@@ -58,10 +58,8 @@ describe('the hosts of a generation', () => {
     expect(at('secure.lab.test', 443)).toMatchObject({ how: 'exact', block: { configPath: path, line } })
     expect(at('secure.lab.test', 80)).toMatchObject({ how: 'exact', block: { configPath: path, proxyPass: null } })
     expect(at('plain.lab.test', 443)).toMatchObject({ how: 'default' })
-    expect(at('none.lab.test', 80)).toMatchObject({
-      how: 'default',
-      block: { configPath: files.path('drawbridge/drawbridge.conf') },
-    })
+    const block = { configPath: files.path('drawbridge/drawbridge.conf') }
+    expect(at('none.lab.test', 80)).toMatchObject({ how: 'default', block })
   })
 
   test('follow each generation; an unchanged host has the same place, and its file is not a change', async () => {
@@ -88,12 +86,8 @@ describe('the hosts of a generation', () => {
     for (const end of [150, 151, 300]) {
       await enterGeneration(files.path('drawbridge'), many.slice(0, end))
       const { hosts } = await files.reader.read()
-      expect(hosts.map(({ host }) => host)).toEqual(
-        many
-          .slice(0, end)
-          .map(({ host }) => host)
-          .sort(),
-      )
+      const names = many.slice(0, end).map(({ host }) => host)
+      expect(hosts.map(({ host }) => host)).toEqual(names.sort())
       for (const { host, configPath, line } of hosts) expect(placeOf(files, host)).toEqual({ path: configPath, line })
     }
   })

@@ -29,10 +29,7 @@ describe('hosts', () => {
         host: 'a.example.test',
         configPath: files.path('sites/a.conf'),
         line: 2,
-        listen: [
-          { address: '*', port: 80, tls: false, defaultServer: true },
-          { address: '[::]', port: 80, tls: false, defaultServer: true },
-        ],
+        listen: ['*', '[::]'].map((address) => ({ address, port: 80, tls: false, defaultServer: true })),
         tls: false,
         proxyPass: 'http://192.168.45.25:3000',
         unresolved: false,
@@ -53,14 +50,9 @@ server { listen 443 ssl; server_name a.test; location / { proxy_pass https://10.
       tls: true,
       proxyPass: 'https://10.0.0.5',
       target: { protocol: 'https', host: '10.0.0.5', port: 443 },
-      listen: [
-        { port: 80, tls: false },
-        { port: 443, tls: true },
-      ],
+      listen: [80, 443].map((port) => ({ port, tls: port === 443 })),
     })
-    expect(map.answers('a.test', { address: '10.1.1.1', port: 80, tls: false })).toMatchObject({
-      how: 'exact',
-      block: { line: 3, proxyPass: null, unresolved: false },
-    })
+    const plain = map.answers('a.test', { address: '10.1.1.1', port: 80, tls: false })
+    expect(plain).toMatchObject({ how: 'exact', block: { line: 3, proxyPass: null, unresolved: false } })
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { pattern } from '../../../../src/estate/reading/patterns/pattern.ts'
 import { nginxFiles } from '../../../support/edge/nginx-files.ts'
-import { fc } from '../../../support/fast-check.ts'
+import { fc, forSome } from '../../../support/fast-check.ts'
 
 /** The work of one question. */
 const newSteps = () => ({ left: 1_000_000 })
@@ -40,29 +40,18 @@ describe('a pattern', () => {
     ['(?i)^(\\xc3\\xa9|k)$', ['é', 'É', 'K', '\u212a'], [true, false, true, false]],
     ['^[^a]+$', ['éb', 'a'], [true, false]],
     ['^a{2}{2}$', ['aaaa', 'aaa'], [true, false]],
-  ])('%s', (pcre, texts, expected) => {
-    expect(matches(pcre, ...texts)).toEqual(expected)
-  })
+  ])('%s', (pcre, texts, expected) => expect(matches(pcre, ...texts)).toEqual(expected))
 
   test('captures what PCRE captures', () => {
     const result = pattern('^(?<user>.+?)\\.(?P<zone>(a|ab)(.*))$', false).match('x.y.abc', newSteps())
-    expect(result !== 'unknown' && result.isMatch && Object.fromEntries(result.captures)).toEqual({
-      0: 'x.y.abc',
-      1: 'x.y',
-      2: 'abc',
-      3: 'a',
-      4: 'bc',
-      user: 'x.y',
-      zone: 'abc',
-    })
+    const captures = result !== 'unknown' && result.isMatch && [...result.captures].map((each) => each.join(' ')).sort()
+    expect(captures).toEqual(['0 x.y.abc', '1 x.y', '2 abc', '3 a', '4 bc', 'user x.y', 'zone abc'])
   })
 
   test('is unknown once the steps of the question are used up, and not a match or none', () => {
     const slow = pattern('^(?:a?){40}b$', false)
-    expect([slow.match('a'.repeat(30), newSteps()), slow.match('a'.repeat(30), { left: 20 })]).toEqual([
-      { isMatch: false },
-      'unknown',
-    ])
+    expect(slow.match('a'.repeat(30), newSteps())).toEqual({ isMatch: false })
+    expect(slow.match('a'.repeat(30), { left: 20 })).toBe('unknown')
   })
 
   test.each([
@@ -88,9 +77,9 @@ describe('a pattern', () => {
     ['\\p{L}', 'a', 'unknown'],
     ['[', 'a', 'unknown'],
     ['(?|a|b)', 'a', 'unknown'],
-  ])('%s and %s: %s, because what cannot be evaluated is not guessed', (pcre, text, expected) => {
-    expect(asked(pcre, text)).toBe(expected)
-  })
+  ])('%s and %s: %s, because what cannot be evaluated is not guessed', (pcre, text, expected) =>
+    expect(asked(pcre, text)).toBe(expected),
+  )
 
   test('agrees with the patterns of JavaScript where both mean the same', () => {
     const atom = fc.constantFrom('a', 'b', '.', '[ab]', '[^a]', '\\w', '(?:ab|a)', '(a|b)', '(a*)', '^', '$')
@@ -98,32 +87,27 @@ describe('a pattern', () => {
     const part = fc.tuple(atom, times).map(([one, many]) => (/^(?:\^|\$|\(\?[=!])/.test(one) ? one : one + many))
     const source = fc.array(fc.array(part, { maxLength: 5 }), { minLength: 1, maxLength: 2 })
     const text = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 6 }).map((letters) => letters.join(''))
-    fc.assert(
-      fc.property(source, text, (options, given) => {
-        const pcre = options.map((parts) => parts.join('')).join('|')
-        const ours = pattern(pcre, false).match(given, newSteps())
-        const theirs = new RegExp(pcre).exec(given)
-        expect(ours !== 'unknown' && ours.isMatch ? ours.captures.get('0') : null).toBe(theirs?.[0] ?? null)
-      }),
-      { numRuns: process.env.CAMPAIGN ? 100_000 : 3_000 },
-    )
+    forSome(process.env.CAMPAIGN ? 100_000 : 3_000, source, text, (options, given) => {
+      const pcre = options.map((parts) => parts.join('')).join('|')
+      const ours = pattern(pcre, false).match(given, newSteps())
+      const theirs = new RegExp(pcre).exec(given)
+      expect(ours !== 'unknown' && ours.isMatch ? ours.captures.get('0') : null).toBe(theirs?.[0] ?? null)
+    })
   })
 })
 
-describe('patterns that would take for ever', () => {
-  test('take linear time', () => {
-    const text = `${'a.'.repeat(120)}x`
-    expect(asked('^(.+\\.)*example\\.test$', text)).toBe(false)
-    expect(asked('^(a+)+$', `${'a'.repeat(250)}b`)).toBe(false)
-    expect(asked('^((a{0,50}){0,50}){0,50}$', 'a')).toBe('unknown')
-  })
+test('patterns that would take for ever take linear time', () => {
+  const text = `${'a.'.repeat(120)}x`
+  expect(asked('^(.+\\.)*example\\.test$', text)).toBe(false)
+  expect(asked('^(a+)+$', `${'a'.repeat(250)}b`)).toBe(false)
+  expect(asked('^((a{0,50}){0,50}){0,50}$', 'a')).toBe('unknown')
+})
 
-  test('share the work of one question', () => {
-    const steps = newSteps()
-    const results = Array.from({ length: 2_000 }, () => pattern('(.*a){50}', false).match('a'.repeat(255), steps))
-    expect(results.at(-1)).toBe('unknown')
-    expect(steps.left).toBeLessThanOrEqual(0)
-  })
+test('patterns that would take for ever share the work of one question', () => {
+  const steps = newSteps()
+  const results = Array.from({ length: 2_000 }, () => pattern('(.*a){50}', false).match('a'.repeat(255), steps))
+  expect(results.at(-1)).toBe('unknown')
+  expect(steps.left).toBeLessThanOrEqual(0)
 })
 
 test('a name is unknown only where a pattern might match it', async () => {

@@ -67,13 +67,8 @@ test('a map of many entries is built in slices', async () => {
   const clock = { ...systemClock, turn: async () => count() }
   const entries = Array.from({ length: 10_000 }, (_, i) => [`key${i}`, 'value'] as const)
   const text = { source: '$host', default: '', hasWildcards: false, entries, gathered: [] }
-  const http = {
-    servers: [],
-    serversBefore: 0,
-    upstreams: new Map(),
-    maps: new Map([['backend', text]]),
-    probes: new Map(),
-  }
+  const maps = new Map([['backend', text]])
+  const http = { servers: [], serversBefore: 0, upstreams: new Map(), maps, probes: new Map() }
   // A slice that is over at once: every look at it is a turn of the event loop.
   await ServerIndex.build(http, true, new Slices(0, clock))
   expect(turns).toBeGreaterThan(10_000 / 300)
@@ -89,13 +84,8 @@ test('behind a relative root no backend is told, because only nginx knows its fi
 
 test('a relative root starts at the folder with which nginx is started', async () => {
   using files = nginxFiles({ 'nginx.conf': `http { ${PHP} }`, 'html/index.html': '' })
-  const reader = edgeReader({
-    ...files,
-    prefix: files.folder,
-    pidFile: '',
-    folder: files.path('drawbridge'),
-    clock: systemClock,
-  })
+  const folder = files.path('drawbridge')
+  const reader = edgeReader({ ...files, prefix: files.folder, pidFile: '', folder, clock: systemClock })
   expect((await reader.read()).find('a.test')).toMatchObject({ proxyPass: null, unresolved: false })
 })
 

@@ -14,11 +14,11 @@ describe('what nginx says is told by kind and place, never in its words', () => 
       'a server_name is too long for server_names_hash_bucket_size, or there are too many for server_names_hash_max_size',
     ],
     ['canary', 'nginx -t failed'],
-  ])('%s', (words, sentence) => {
+  ])('%s', (words, sentence) =>
     expect(refusalSentence(refusalIn(`nginx: [emerg] ${words}\nnginx: configuration file test failed\n`))).toBe(
       sentence,
-    )
-  })
+    ),
+  )
 
   test('a size of the tables of maps behind our include is told with its place', () => {
     const line = 'nginx: [emerg] "map_hash_bucket_size" directive is duplicate in /etc/passwd:4'

@@ -98,9 +98,7 @@ describe('a request for / goes', () => {
     ['past an access list', `location / { allow 10.0.0.0/8; deny all; ${APP} }`, 'http://10.0.0.1'],
     ['past programs that only filter and log', `location / { ${APP} log_by_lua_block { n() } }`, 'http://10.0.0.1'],
     ['to a captured name', 'location ~ ^/(?<rest>.*)$ { proxy_pass http://10.0.0.1/$rest; }', 'http://10.0.0.1'],
-  ])('%s', async (_, text, expected) => {
-    expect(await told(text)).toBe(expected)
-  })
+  ])('%s', async (_, text, expected) => expect(await told(text)).toBe(expected))
 
   test('wherever a program of the http block sends it', async () => {
     const lua = 'access_by_lua_block { ngx.var.b = "10.0.0.2" }'
@@ -125,15 +123,14 @@ describe('a request for / goes', () => {
     ['listen 443 ssl;', 'http://a.test'],
     ['listen 8080;', 'http://a.test:8080'],
     ['listen 80; listen 8080;', UNKNOWN],
-  ])('to the Host header, which has the port: %s', async (listen, expected) => {
-    expect(await told(`${listen} location / { proxy_pass http://$http_host; }`)).toBe(expected)
-  })
+  ])('to the Host header, which has the port: %s', async (listen, expected) =>
+    expect(await told(`${listen} location / { proxy_pass http://$http_host; }`)).toBe(expected),
+  )
 
-  test('to a backend with the port of the visitor', async () => {
+  test('to a backend with the port of the visitor', async () =>
     expect(await told('listen 8080; location / { proxy_pass http://10.0.0.1:$server_port; }')).toBe(
       'http://10.0.0.1:8080',
-    )
-  })
+    ))
 
   test.each([
     ['fastcgi_pass 127.0.0.1:9000;', 'fastcgi://127.0.0.1:9000'],

@@ -120,10 +120,8 @@ describe('listen', () => {
 server { listen 443 quic; listen 443 ssl; server_name both.test; }`)
     expect(map.find('q.test')?.listen).toMatchObject([{ address: '*', port: 443, tls: true }])
     expect(map.find('both.test')?.listen).toHaveLength(1)
-    expect(map.answers('q.test', at('10.0.0.1', 443, true))).toMatchObject({
-      how: 'default',
-      block: { names: ['both.test'] },
-    })
+    const answered = map.answers('q.test', at('10.0.0.1', 443, true))
+    expect(answered).toMatchObject({ how: 'default', block: { names: ['both.test'] } })
     expect(map.answers('q.test', at('10.0.0.1', 80))).toBeUndefined()
   })
 
@@ -202,10 +200,7 @@ describe('what a server proxies to', () => {
     const map = await read(`map $a $b { default $c; } map $b $c { default $b; } map $d $d { default $d; }
 server { server_name a.test; location / { proxy_pass http://$b; } }
 server { server_name b.test; set $x $x; location / { proxy_pass http://$x; } }`)
-    expect(map.hosts.map(({ unresolved, proxyPass }) => [unresolved, proxyPass])).toEqual([
-      [true, null],
-      [true, null],
-    ])
+    expect(map.hosts.map(({ unresolved, proxyPass }) => unresolved && proxyPass)).toEqual([null, null])
   })
 
   test('a value that doubles itself does not grow without end', async () => {

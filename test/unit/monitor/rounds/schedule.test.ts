@@ -7,9 +7,7 @@ const next = (host: string, checkedAt: number | null, failingSince: number | nul
   nextCheck({ host, checkedAt, failingSince }, EVERY)
 
 describe('the next check', () => {
-  test('of a host that was never checked is due at once', () => {
-    expect(next('a.lab.test', null)).toBe(0)
-  })
+  test('of a host that was never checked is due at once', () => expect(next('a.lab.test', null)).toBe(0))
 
   test('comes once in every period, at the same moment of it', () => {
     let at = next('a.lab.test', NOW)
@@ -45,20 +43,16 @@ describe('the next check', () => {
   })
 })
 
-describe('the full check', () => {
-  test('is taken at the first check, and while something that it found is wrong', () => {
-    expect(isFullCheckDue('a.lab.test', null, false, NOW, EVERY)).toBe(true)
-    expect(isFullCheckDue('a.lab.test', NOW - 1, true, NOW, EVERY)).toBe(true)
-  })
+test('the full check is taken at the first check, and while something that it found is wrong', () => {
+  expect(isFullCheckDue('a.lab.test', null, false, NOW, EVERY)).toBe(true)
+  expect(isFullCheckDue('a.lab.test', NOW - 1, true, NOW, EVERY)).toBe(true)
+})
 
-  test('is otherwise taken about once in ten checks, not by all hosts at the same time', () => {
-    const areDue = (elapsed: number) =>
-      Array.from({ length: 1_000 }, (_, i) =>
-        isFullCheckDue(`h${i}.lab.test`, NOW - elapsed * EVERY, false, NOW, EVERY),
-      )
-    expect(areDue(7).every((due) => !due)).toBe(true)
-    expect(areDue(12).every((due) => due)).toBe(true)
-    expect(areDue(10).filter((due) => due).length).toBeGreaterThan(300)
-    expect(areDue(10).filter((due) => !due).length).toBeGreaterThan(300)
-  })
+test('the full check is otherwise taken about once in ten checks, not by all hosts at the same time', () => {
+  const areDue = (elapsed: number) =>
+    Array.from({ length: 1_000 }, (_, i) => isFullCheckDue(`h${i}.lab.test`, NOW - elapsed * EVERY, false, NOW, EVERY))
+  expect(areDue(7).every((due) => !due)).toBe(true)
+  expect(areDue(12).every((due) => due)).toBe(true)
+  expect(areDue(10).filter((due) => due).length).toBeGreaterThan(300)
+  expect(areDue(10).filter((due) => !due).length).toBeGreaterThan(300)
 })

@@ -14,9 +14,9 @@ test.each([
   ['a header of the request', { backend: { ...backend, headers: { host: 'a', proxy: 'x' } } }, ['request proxy']],
   ['an upload', { status: 413 }, ['upload']],
   ['an upgrade', { status: 101 }, ['upgrade']],
-])('%s is compared', (_what, other, expected) => {
-  expect(differencesOf(answer, { ...answer, ...other })).toEqual(expected)
-})
+])('%s is compared', (_what, other, expected) =>
+  expect(differencesOf(answer, { ...answer, ...other })).toEqual(expected),
+)
 
 test('redirects of nginx are compared by status and target', () => {
   const redirect = { status: 301, headers: { location: 'https://a/' }, body: '', backend: undefined }
