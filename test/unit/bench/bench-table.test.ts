@@ -2,14 +2,11 @@ import { expect, test } from 'vitest'
 import { resultsPage } from '../../../bench/results-page.ts'
 import { firstTable, format, meetsTarget, note, pageTable, plainTable, row } from '../../../bench/table.ts'
 
-test.each([
-  [0.034, 'ms', '0.03 ms'],
-  [12.345, 'ms', '12.3 ms'],
-  [1_463.4, 'ms', '1,463 ms'],
-  [1_234_567, 'count', '1,234,567'],
-  [8_279.4, '/s', '8,279/s'],
-  [0.954, '×', '0.95 ×'],
-] as const)('%d %s is written %s', (value, unit, text) => expect(format(value, unit)).toBe(text))
+test('a figure has as many digits as it needs', () => {
+  expect([0.034, 12.345, 1_463.4].map((value) => format(value, 'ms'))).toEqual(['0.03 ms', '12.3 ms', '1,463 ms'])
+  expect([format(1_234_567, 'count'), format(8_279.4, '/s')]).toEqual(['1,234,567', '8,279/s'])
+  expect(format(0.954, '×')).toBe('0.95 ×')
+})
 
 test('a target is judged by the median', () => {
   expect(meetsTarget(row('x', 'ms', [1, 2, 90], { most: 2 }))).toBe(true)

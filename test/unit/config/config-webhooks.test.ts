@@ -1,48 +1,30 @@
 import { randomBytes } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
-import { readConfig } from '../../../src/config/config.ts'
+import { expect, test } from 'vitest'
 import { secretsOf } from '../../../src/config/secrets.ts'
-import { tempFolder } from '../../support/temp-folder.ts'
+import { configOf, secretFile } from '../../support/config.ts'
 
 const SECRET = `whsec_${randomBytes(32).toString('base64')}`
 const URL = 'https://chat.example.test/hooks/canary-path'
-const read = (
-  hook: string,
-  environment: Record<string, string> = { DRAWBRIDGE_WEBHOOK_MY_CHAT: SECRET },
-  name = 'my-chat',
-) =>
-  readConfig(
-    `zones: { lab.test: { primary: 127.0.0.1 } }\nwebhooks:\n  ${name}: ${hook}\n`,
-    '/etc/drawbridge/drawbridge.yaml',
-    environment,
-  )
+const ZONES = 'zones: { lab.test: { primary: 127.0.0.1 } }\n'
+const FROM_ENVIRONMENT = { DRAWBRIDGE_WEBHOOK_MY_CHAT: SECRET }
+const read = (hook: string, environment: Record<string, string> = FROM_ENVIRONMENT, name = 'my-chat') =>
+  configOf(`${ZONES}webhooks:\n  ${name}: ${hook}\n`, environment)
 
-test('none is told by default', () =>
-  expect(readConfig('zones: { lab.test: { primary: 127.0.0.1 } }', 'x.yaml', {}).webhooks).toEqual([]))
+test('none is told by default', () => expect(configOf(ZONES).webhooks).toEqual([]))
 
 test('a webhook has its address, its secret, and everything unless something is chosen', () => {
   const [hook] = read(`{ url: "${URL}" }`).webhooks
   expect(hook).toMatchObject({ name: 'my-chat', events: undefined, hosts: undefined, tries: 30, timeoutSeconds: 10 })
   expect([hook?.url.reveal(), hook?.secret.reveal()]).toEqual([URL, SECRET])
-  const chosen = read(
-    `{ url: "${URL}", events: [exposure.blocked], hosts: [Shop.Lab.Test], tries: 2, timeoutSeconds: 1 }`,
-  )
-  expect(chosen.webhooks[0]).toMatchObject({ events: ['exposure.blocked'], hosts: ['shop.lab.test'], tries: 2 })
+  const choice = 'events: [exposure.blocked], hosts: [Shop.Lab.Test], tries: 2, timeoutSeconds: 1'
+  const [chosen] = read(`{ url: "${URL}", ${choice} }`).webhooks
+  expect(chosen).toMatchObject({ events: ['exposure.blocked'], hosts: ['shop.lab.test'], tries: 2 })
 })
 
 test('its secret may be in a file that only its owner may read', () => {
-  const folder = tempFolder()
-  onTestFinished(() => folder[Symbol.dispose]())
-  const file = join(folder.path, 'secret')
-  writeFileSync(file, `${SECRET}\n`, { mode: 0o600 })
-  expect(read(`{ url: "${URL}", secretFile: ${file} }`, {}).webhooks[0]?.secret.reveal()).toBe(SECRET)
-  const open = join(folder.path, 'open')
-  writeFileSync(open, SECRET, { mode: 0o644 })
-  expect(() => read(`{ url: "${URL}", secretFile: ${open} }`, {})).toThrow(
-    /:3: webhooks\.my-chat\.secretFile names .* 0600/,
-  )
+  const inFile = (mode: number) => read(`{ url: "${URL}", secretFile: ${secretFile(`${SECRET}\n`, mode)} }`, {})
+  expect(inFile(0o600).webhooks[0]?.secret.reveal()).toBe(SECRET)
+  expect(() => inFile(0o644)).toThrow(/:3: webhooks\.my-chat\.secretFile names .* 0600/)
 })
 
 test('neither its secret nor its address shows itself', () => {

@@ -1,11 +1,8 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { readConfig } from '../../../src/config/config.ts'
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { configOf as read, secretFile } from '../../support/config.ts'
 
 const MINIMAL = 'zones: { example.test: { primary: 192.168.45.253 } }\n'
-const read = (text: string, environment = {}) => readConfig(text, '/etc/drawbridge/drawbridge.yaml', environment)
 
 function faultsOf(text: string): string[] {
   try {
@@ -14,12 +11,6 @@ function faultsOf(text: string): string[] {
   } catch (error) {
     return (error as Error).message.split('\n')
   }
-}
-
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), 'drawbridge-config-'))
-  onTestFinished(() => rmSync(path, { recursive: true }))
-  return path
 }
 
 describe('defaults', () => {
@@ -100,9 +91,7 @@ describe('a wrong setting names file, line, field and what is allowed', () => {
 
 describe('secrets', () => {
   test('come from a file or the environment and show themselves nowhere', () => {
-    const file = join(folder(), 'token')
-    writeFileSync(file, 'canary-token\n', { mode: 0o600 })
-    const config = read(`${MINIMAL}adminTokenFile: ${file}\n`)
+    const config = read(`${MINIMAL}adminTokenFile: ${secretFile('canary-token\n')}\n`)
     expect(config.adminTokenValue?.reveal()).toBe('canary-token')
     expect(JSON.stringify({ ...config, zones: [] })).not.toContain('canary')
     expect(`${config.adminTokenValue}`).not.toContain('canary')
@@ -113,10 +102,6 @@ describe('secrets', () => {
   test('an empty token is no token', () =>
     expect(read(MINIMAL, { DRAWBRIDGE_ADMIN_TOKEN: '' }).adminTokenValue).toBeUndefined())
 
-  test('a file that others may read is refused', () => {
-    const file = join(folder(), 'token')
-    writeFileSync(file, 'canary-token')
-    chmodSync(file, 0o644)
-    expect(faultsOf(`${MINIMAL}adminTokenFile: ${file}`)[0]).toContain('chmod 0600')
-  })
+  test('a file that others may read is refused', () =>
+    expect(faultsOf(`${MINIMAL}adminTokenFile: ${secretFile('canary', 0o644)}`)[0]).toContain('chmod 0600'))
 })

@@ -1,18 +1,16 @@
 import { expect, test } from 'vitest'
-import { readConfig } from '../../../src/config/config.ts'
 import { LiveConfig } from '../../../src/config/live.ts'
+import { CONFIG_FILE, configOf } from '../../support/config.ts'
 
-const FILE = '/etc/drawbridge/drawbridge.yaml'
 const ZONE = 'primary: 192.168.45.253, tsig: { name: drawbridge }'
 const read = (text: string, secret = 'c2VjcmV0') =>
-  readConfig(text, FILE, { DRAWBRIDGE_TSIG_EXAMPLE_TEST: secret, DRAWBRIDGE_NEXT_TSIG_EXAMPLE_TEST: 'bmV4dA==' })
+  configOf(text, { DRAWBRIDGE_TSIG_EXAMPLE_TEST: secret, DRAWBRIDGE_NEXT_TSIG_EXAMPLE_TEST: 'bmV4dA==' })
 const first = read(`zones: { example.test: { ${ZONE} } }`)
 
 test('reloaded settings are in force at once, all others after a restart', () => {
   const live = new LiveConfig(first)
-  const changes = live.replace(
-    read(`zones: { example.test: { ${ZONE}, ttl: 30 } }\ninternalNetworks: [10.0.0.0/8]\nlisten: { port: 9000 }\n`),
-  )
+  const settings = 'internalNetworks: [10.0.0.0/8]\nlisten: { port: 9000 }\n'
+  const changes = live.replace(read(`zones: { example.test: { ${ZONE}, ttl: 30 } }\n${settings}`))
   expect(changes).toEqual({ changed: ['internalNetworks', 'zones'], needRestart: ['listen'] })
   expect(live.view.internalNetworks).toEqual(['10.0.0.0/8'])
   expect(live.view.zones.get('example.test')?.ttl).toBe(30)
@@ -40,6 +38,6 @@ test('the next key of a zone needs a first', () => {
   const { tsig, nextTsig } = read(zone('tsig: { name: old }, nextTsig: { name: new }')).zones.get('example.test') ?? {}
   expect([tsig?.name, nextTsig?.name, nextTsig?.secret.reveal()]).toEqual(['old', 'new', 'bmV4dA=='])
   expect(() => read(zone('nextTsig: { name: new }'))).toThrow(
-    `${FILE}:1: zones.example.test.nextTsig is there, but tsig is not. A single key is named tsig.`,
+    `${CONFIG_FILE}:1: zones.example.test.nextTsig is there, but tsig is not. A single key is named tsig.`,
   )
 })

@@ -34,15 +34,10 @@ describe('the value of a record', () => {
     expect(textOf(Buffer.alloc(0))).toBeUndefined()
   })
 
-  test.each([
-    ['A', '127.1'],
-    ['A', '::1'],
-    ['AAAA', '127.0.0.1'],
-    ['AAAA', '::ffff:127.0.0.1'],
-    ['TXT', 'x'.repeat(65_536)],
-  ] as const)('%s cannot be %.20s', (type, value) =>
-    expect(() => encodeRdata({ type, value })).toThrow(UnwritableValue),
-  )
+  const WRONG = { A: ['127.1', '::1'], AAAA: ['127.0.0.1', '::ffff:127.0.0.1'], TXT: ['x'.repeat(65_536)] }
+  test.each(Object.entries(WRONG) as ['A', string[]][])('%s cannot be another kind of value', (type, values) => {
+    for (const value of values) expect(() => encodeRdata({ type, value }), value.slice(0, 20)).toThrow(UnwritableValue)
+  })
 
   test.each([
     ['a text in strings that are not full', 'TXT', '01 61 01 62'],

@@ -49,9 +49,7 @@ test.each([
   ['a new migration', 'src/store/migrations.ts', 'MIGRATIONS'],
   ['the form of all log lines', 'src/runtime/log.ts', 'createLog'],
 ])('to change %s the page names %s, which has it', (subject, file, proof) => {
-  const row = section('To change X, edit Y')
-    .split('\n')
-    .find((line) => line.startsWith(`| ${subject}`))
+  const [row] = new RegExp(`^\\| ${subject}.*$`, 'm').exec(section('To change X, edit Y')) ?? []
   expect(row).toContain(`\`${file.replace('src/', '')}\``)
   expect(readFileSync(file, 'utf8')).toContain(proof)
 })

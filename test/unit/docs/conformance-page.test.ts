@@ -3,9 +3,7 @@ import { expect, test } from 'vitest'
 
 /** The words in backticks of a table's column, 0 being the first. */
 function column(page: string, place: number): string[] {
-  const rows = readFileSync(page, 'utf8')
-    .split('\n')
-    .filter((line) => line.startsWith('| ') && !line.startsWith('|---'))
+  const rows = readFileSync(page, 'utf8').match(/^\| (?!---).*$/gm) ?? []
   return rows.flatMap((row) =>
     [...(row.split('|')[place + 1] ?? '').matchAll(/`([^`]+)`/g)].map(([, word = '']) => word),
   )

@@ -11,13 +11,13 @@ const relativeLinks = (text: string): string[] =>
   [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target).filter((target) => !/^[a-z]+:/.test(target))
 
 /** The anchors that Markdown makes of a page's headings. */
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\w\- ]/g, '')
+    .replaceAll(' ', '-')
 const anchorsOf = (text: string): string[] =>
-  [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replaceAll(/[^\w\- ]/g, '')
-      .replaceAll(' ', '-'),
-  )
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading))
 
 function isBroken(page: string, link: string): boolean {
   const [file = '', anchor] = link.split('#')

@@ -66,20 +66,15 @@ describe('a certificate grows old between two full checks', () => {
 })
 
 describe('a status after a check', () => {
-  test.each([
-    ['for the host', true, 'RUNNING'],
-    ['for another host', false, 'CERT'],
-  ])('with a certificate %s', (_what, coversHost, badge) =>
-    expect(badges(checks([1, answered(200, certificate(coversHost)), SOUND])).at(-1)).toBe(badge),
+  test.each(Object.entries({ RUNNING: true, CERT: false }))(
+    'is %s with a certificate for the host: %s',
+    (badge, isOurs) => expect(badges(checks([1, answered(200, certificate(isOurs)), SOUND])).at(-1)).toBe(badge),
   )
 
   test('keeps the result of the last full check until the next one', () => {
-    const statuses = checks(
-      [1, answered(), { dns: 'not_ours', file: 'edited' }],
-      [2, answered()],
-      [3, answered(), { dns: 'ours', file: 'edited' }],
-      [4, answered(), SOUND],
-    )
+    const changed = [1, answered(), { dns: 'not_ours', file: 'edited' }] as const
+    const partly = [3, answered(), { dns: 'ours', file: 'edited' }] as const
+    const statuses = checks(changed, [2, answered()], partly, [4, answered(), SOUND])
     expect(badges(statuses)).toEqual(['PENDING', 'NO DNS', 'NO DNS', 'DRIFT', 'RUNNING'])
     expect(statuses.map(({ fullCheck }) => fullCheck.at && (fullCheck.at - BEGIN) / DAY)).toEqual([null, 1, 1, 3, 4])
   })

@@ -49,14 +49,11 @@ test('an exposure is asked by its own plan, even where its file is gone', () => 
   expect(gone).toMatchObject({ host: 'b.test', managed: true, configPath: null, server: '25' })
 })
 
-test.each([
-  ['applying', false],
-  ['applied', true],
-  ['removing', true],
-  ['blocked', true],
-] as const)('an exposure that is %s: watched is %s', (state, isWatched) =>
-  expect(watched([served('a.test', '192.168.45.25')], [held('a.test', state)]).length === 1).toBe(isWatched),
-)
+test('an exposure is watched from its apply on, until it is removed', () => {
+  const isWatched = (state: PlanState) =>
+    watched([served('a.test', '192.168.45.25')], [held('a.test', state)]).length === 1
+  expect((['applying', 'applied', 'removing', 'blocked'] as const).map(isWatched)).toEqual([false, true, true, true])
+})
 
 test('any other host is asked for / and told by where it proxies to', () => {
   const hosts = [served('a.test', '192.168.45.25'), served('b.test', '10.0.0.9'), served('c.test', null)]

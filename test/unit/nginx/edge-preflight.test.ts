@@ -69,10 +69,8 @@ describe('a block of somebody else', () => {
     expect(await seen(blocks, undefined, LONG)).toEqual(fact),
   )
 
-  test.each([
-    ['lines', {}],
-    ['blocks', OPTIONS],
-  ])('a host that is a pattern in nginx is served by its own %s', async (_layout, more) => {
+  const LAYOUTS = Object.entries({ lines: {}, blocks: OPTIONS })
+  test.each(LAYOUTS)('a host that is a pattern in nginx is served by its own %s', async (_layout, more) => {
     using files = nginxFiles({ 'nginx.conf': 'http { include drawbridge/*.conf; }' })
     await enterGeneration(files.path('drawbridge'), [{ host: LONG, ...more }])
     const map = await files.reader.read()
@@ -103,10 +101,7 @@ describe('a block of somebody else', () => {
     expect(await seen(served('80', HOST), ['::'])).toEqual(FREE)
   })
 
-  test.each([
-    ['lines', {}],
-    ['blocks', OPTIONS],
-  ])("the host's own entry as %s is not somebody else's", async (_layout, more) => {
+  test.each(LAYOUTS)("the host's own entry as %s is not somebody else's", async (_layout, more) => {
     using files = nginxFiles({ 'nginx.conf': 'http { include drawbridge/*.conf; }' })
     await enterGeneration(files.path('drawbridge'), [{ host: HOST, ...more }])
     const preflight = edgePreflight(settingsOf(files, ['192.168.45.23']), files.reader, async () => undefined)

@@ -15,9 +15,8 @@ const SITE: Site = { host: HOST, planId: PLAN_ID, target: 'http://127.0.45.25:30
 const OPTIONS = { maxBody: '2m' }
 const USUAL = { listen: ['192.168.45.23'], ports: { http: 80, https: 443 } }
 const LAB = { listen: ['127.0.45.23', '::1'], ports: { http: 8080, https: 8443 } }
-const FINGERPRINT = Array.from({ length: 32 }, (_, index) => index.toString(16).toUpperCase().padStart(2, '0')).join(
-  ':',
-)
+const OCTETS = Array.from({ length: 32 }, (_, index) => index.toString(16).toUpperCase().padStart(2, '0'))
+const FINGERPRINT = OCTETS.join(':')
 const ID = '000102030405060708090a0b0c0d0e0f'
 const pem = (label: string, lines: number) =>
   `-----BEGIN ${label}-----\n${'A'.repeat(64)}\n`.concat(

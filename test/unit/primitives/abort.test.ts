@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { untilAborted } from '../../../src/primitives/abort.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
 import { FairClock } from '../../../src/primitives/fair-clock.ts'
@@ -33,27 +33,21 @@ test('a wait with a signal settles as the work does, and leaves no listener', as
 })
 
 describe('poll', () => {
-  const never = () => false
+  const polled = (read: () => unknown, firstMs: number, signal: AbortSignal) =>
+    expect(poll(read, () => false, { firstMs, signal, clock: systemClock })).rejects.toBe(REASON)
 
   test('ends in a pause', async () => {
     const signal = soon()
-    await expect(poll(() => 1, never, { firstMs: 600_000, signal, clock: systemClock })).rejects.toBe(REASON)
+    await polled(() => 1, 600_000, signal)
     expect(listeners(signal)).toBe(0)
   })
 
-  test('ends in a try that does not', () =>
-    expect(poll(() => FOR_EVER, never, { firstMs: 1, signal: soon(), clock: systemClock })).rejects.toBe(REASON))
+  test('ends in a try that does not', () => polled(() => FOR_EVER, 1, soon()))
 
   test('makes no try after the abort', async () => {
-    let tries = 0
-    const read = () => {
-      tries += 1
-      return tries
-    }
-    await expect(poll(read, never, { firstMs: 1, signal: AbortSignal.abort(REASON), clock: systemClock })).rejects.toBe(
-      REASON,
-    )
-    expect(tries).toBe(0)
+    const read = vi.fn()
+    await polled(read, 1, AbortSignal.abort(REASON))
+    expect(read).not.toHaveBeenCalled()
   })
 
   test('finds what it finds with a signal that does not abort', async () => {
@@ -90,31 +84,22 @@ describe('the limit of a clock', () => {
   test('does not come a second time', async () => {
     using clock = new FairClock()
     const controller = new AbortController()
-    let ends = 0
-    clock.limit(
-      1,
-      () => {
-        ends += 1
-      },
-      controller.signal,
-    )
-    await expect.poll(() => ends).toBe(1)
+    const end = vi.fn()
+    clock.limit(1, end, controller.signal)
+    await expect.poll(() => end.mock.calls.length).toBe(1)
     controller.abort(REASON)
-    expect(ends).toBe(1)
+    expect(end).toHaveBeenCalledOnce()
   })
 
   test('does not come after it was cancelled or the clock was stopped', () => {
     const clock = new FairClock()
     const controller = new AbortController()
-    let ends = 0
-    const count = () => {
-      ends += 1
-    }
-    clock.limit(600_000, count, controller.signal)()
-    clock.limit(600_000, count, controller.signal)
+    const end = vi.fn()
+    clock.limit(600_000, end, controller.signal)()
+    clock.limit(600_000, end, controller.signal)
     clock.stop()
     expect(listeners(controller.signal)).toBe(0)
     controller.abort(REASON)
-    expect(ends).toBe(0)
+    expect(end).not.toHaveBeenCalled()
   })
 })
