@@ -6,7 +6,7 @@ import styles from './Cause.module.css'
 export function Cause({ cause }: { readonly cause: Diagnosis['cause'] | undefined }) {
   return (
     <div className={cause && styles.cause} data-level={cause?.level}>
-      <div role="status">
+      <div role="status" className={styles.words}>
         {cause && (
           <>
             <p className={styles.sentence}>{cause.sentence}</p>

@@ -12,8 +12,10 @@ export function Life({ plan }: { readonly plan: Plan }) {
         <div>
           <dt>Plan valid until</dt>
           <dd>
-            <time dateTime={plan.expiresAt}>{inFull(plan.expiresAt)}</time>, for{' '}
-            {timeLeft(Date.parse(plan.expiresAt) - now)}
+            <span>
+              <time dateTime={plan.expiresAt}>{inFull(plan.expiresAt)}</time>, for{' '}
+              {timeLeft(Date.parse(plan.expiresAt) - now)}
+            </span>
           </dd>
         </div>
       )}

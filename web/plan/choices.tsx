@@ -32,7 +32,9 @@ export function ServerChoice({ servers, chosen, error, onChoose }: ServerChoiceP
           </label>
         ))}
       </div>
-      <FieldError id={`${id}-error`} error={error} />
+      <div className={styles.serverNote}>
+        <FieldError id={`${id}-error`} error={error} />
+      </div>
     </fieldset>
   )
 }

@@ -8,7 +8,7 @@ import { applied, planned, run } from '../../support/lab/exposure.ts'
 import type { TestLab } from '../../support/lab/lab.ts'
 import { drawbridge } from '../../support/programs/drawbridge.ts'
 import { test } from '../site/page-test.ts'
-import { badgeOf } from '../site/steps.ts'
+import { badgeOf, TALL } from '../site/steps.ts'
 import { Walk } from '../site/walk.ts'
 
 const edit = (lab: TestLab, host: string) => editEntry(entryFile(lab.description.edges.primary, host), host)
@@ -25,7 +25,7 @@ async function walked(page: Page, task: string, most: number, way: (walk: Walk) 
 export function tenTasks(): void {
   test('ten tasks by keys, each control with a role and a name', async ({ lab, open }) => {
     const of = async (subdomain: string, more = {}) => (await applied(lab, { subdomain, ...more })).host
-    const page = await open('/')
+    const page = await open('/', 'inside', TALL)
     const home = () => page.goto(lab.description.inside)
 
     await walked(page, 'expose', 16, async (walk) => {

@@ -39,7 +39,7 @@ export function repairs(): void {
 
     await section(page).getByRole('button', { name: 'Overwrite and repair' }).click()
     const dialog = page.getByRole('dialog', { name: `Overwrite and repair ${host}?` })
-    expect(await dialog.innerText()).toMatch(new RegExp(`entries/${host} is overwritten.*is lost.*put back`, 's'))
+    expect(await dialog.innerText()).toMatch(/backend is overwritten.*is lost.*put back/s)
     await expectAccessible(page)
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     expect(readFileSync(entryOf(lab, host), 'utf8')).toContain('# edited')

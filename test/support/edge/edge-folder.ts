@@ -44,7 +44,7 @@ export function viewOf(edge: EdgeDescription): EdgeView {
         .slice(1)
         .map((block): [string, string | undefined] => [block.slice(0, block.indexOf('\n')), planIn(block)]),
     ]),
-    entries: new Map(all('tls/hosts', /^(\S+) ([0-9a-f]+);$/gm).map(([, host = '', id = '']) => [host, id])),
+    entries: new Map(all('tls/hosts', /^(\S+) ([0-9a-f]+);$/gm).map(([, key = '', id = '']) => [hostOf(key), id])),
     certificates: idsIn('tls/certificates-1'),
     keys: idsIn('tls/keys-1'),
     leftOvers: [
@@ -133,3 +133,6 @@ export function listing(folder: string, path = ''): string[] {
       ]
     })
 }
+
+/** A name that does not fit nginx's hash table is written as a pattern. */
+const hostOf = (key: string): string => key.replace(/^"~\*\^(.+)\$"$/, '$1').replaceAll('\\.', '.')
