@@ -10,6 +10,7 @@ import type { WebhookReport } from '../notify/webhook-report.ts'
 import type { Hook } from '../notify/webhook-request.ts'
 import { Presence } from '../operate/presence.ts'
 import type { Service } from '../operate/serve.ts'
+import type { VerifyParts } from '../operate/verify/evidence.ts'
 import type { WithdrawParts } from '../operate/withdraw.ts'
 import { type Clock, systemClock } from '../primitives/clock.ts'
 import type { Converge } from '../runs/converge.ts'
@@ -49,6 +50,7 @@ export type Assembly = Service &
     readonly edges: EdgeAccesses
     readonly runs: Runs
     readonly converge: Converge
+    readonly verification: VerifyParts['verification']
     readonly withdrawal: WithdrawParts['withdrawal']
     readonly stepsToRepair: ResolveParts['stepsToRepair']
     readonly hooks: readonly Hook[]
@@ -102,6 +104,11 @@ export async function assemble(config: Config, log: Log, options: AssembleOption
     runs,
     converge,
     stepsToRepair,
+    verification: {
+      drift: watching.drift,
+      holds: (zone, records) => parts.readBack(zone, records, AbortSignal.any([])),
+      stateDir: config.stateDir,
+    },
     withdrawal: {
       refusal: () => availability.refusal(),
       begin: async (planId, action) => (await exposer.withdraw(planId, action)).result,

@@ -37,6 +37,7 @@ import { addInit } from '../operate/init/command.ts'
 import { addBackup, addRebuild, addRestore } from '../operate/keep/commands.ts'
 import { addBackups, addEdge, addReconcile, addResolve, addWithdraw } from '../operate/recover-commands.ts'
 import { addKeys, addStore } from '../operate/store-commands.ts'
+import { addVerify } from '../operate/verify-command.ts'
 import { VERSION } from '../runtime/version.ts'
 import { edgeMachine, keepMachine, linesHere, machine, siteHere } from './machine/machine.ts'
 
@@ -108,8 +109,8 @@ export function commandLine(named = ''): Command {
   const audit = addAudit(program)
   program.commandsGroup('On the server:')
   addInit(program, async () => (await import('./machine/init.ts')).initParts)
-  for (const add of [addServe, addReload, addHousekeeping, addDoctor, addBackups, addResolve, addReconcile])
-    add(program, machine)
+  const operating = [addDoctor, addVerify, addBackups, addResolve, addReconcile]
+  for (const add of [addServe, addReload, addHousekeeping, ...operating]) add(program, machine)
   for (const add of [addBackup, addRestore, addRebuild]) add(program, keepMachine)
   for (const add of [addStore, addKeys, addAcme, addWebhooks, addWithdraw]) add(program, machine)
   addAuditVerify(audit, machine)

@@ -173,7 +173,7 @@ export function addAuditVerify(audit: Command, machine: Machine): void {
   const command = onThisMachine(audit.command('verify'))
     .description('verify the audit chain on the server; finds changed and missing lines')
     .action(async ({ config, json }: Configured) => {
-      const { auditReport, verifyAudit } = await import('./audit-verify.ts')
+      const { auditReport, verifyAudit } = await import('./verify/audit.ts')
       const store = await machine.openStore(await configIn(config))
       const verdict = await verifyAudit(store).finally(() => store.close())
       print({ body: verdict, lines: () => [auditReport(verdict)], exitCode: verdict.ok ? 0 : 1 }, json)

@@ -11,6 +11,7 @@ import type { ConvergeParts } from './converge.ts'
 import type { DoctorParts } from './doctor/doctor.ts'
 import type { ForeignHosts } from './import.ts'
 import type { EntryOf } from './show.ts'
+import type { VerifyParts } from './verify/evidence.ts'
 import type { WithdrawParts } from './withdraw.ts'
 
 export interface StoreCopied extends CopyReport {
@@ -60,6 +61,7 @@ export interface MachineParts
   extends RestoreParts,
     ConvergeParts,
     Omit<ResolveParts, 'store'>,
+    Omit<VerifyParts, 'store'>,
     Omit<WithdrawParts, 'store'> {
   readonly store: Store
   readonly hooks: readonly Hook[]

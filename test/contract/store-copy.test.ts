@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, test } from 'vitest'
-import { verifyAudit } from '../../src/operate/audit-verify.ts'
+import { verifyAudit } from '../../src/operate/verify/audit.ts'
 import { copyBetween, type StoreSetting } from '../../src/store/open.ts'
 import type { CopyProgress } from '../../src/store/ports/copy.ts'
 import type { Store } from '../../src/store/ports/store.ts'

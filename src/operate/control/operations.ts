@@ -6,6 +6,7 @@ import { leftOvers, resolve } from '../../runs/engine/resolve.ts'
 import { previewRestore, restoreBackup, shownBackup, shownRestore } from '../backups.ts'
 import { chosen, confirmRemoval, toConfirm } from '../converge.ts'
 import type { MachineParts } from '../machine.ts'
+import { verify } from '../verify/verify.ts'
 import { exposedNames, otherServices, withdrawAll } from '../withdraw.ts'
 import { closed } from './protocol.ts'
 
@@ -89,6 +90,7 @@ const OPERATIONS = {
     services: await otherServices(parts),
   })),
   withdraw: operation(nothing, (_, parts) => withdrawAll(parts)),
+  verify: operation(nothing, (_, parts) => verify(parts)),
 }
 
 type Operations = typeof OPERATIONS

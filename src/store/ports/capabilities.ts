@@ -14,6 +14,8 @@ export interface CapabilityRecord {
 /** What a caller presents. Every member must equal the member of the issued capability. */
 export type PresentedCapability = Pick<CapabilityRecord, 'hash' | 'planId' | 'digest' | 'action' | 'ip'>
 
+type SpentCapabilities = Pick<CapabilityRecord, 'planId' | 'action'> & { readonly count: number }
+
 /** Only `spent` changes the store. */
 export type SpendOutcome = 'spent' | 'unknown' | 'mismatched' | 'used' | 'expired'
 
@@ -22,4 +24,6 @@ export interface CapabilityStore {
   insertCapability(capability: CapabilityRecord): Promise<void>
   /** One conditional statement decides: of any number of concurrent calls at most one resolves with `spent`. */
   spendCapability(presented: PresentedCapability, now: number): Promise<SpendOutcome>
+  /** How many were spent for each action of each plan. Plans and actions without one are not listed. */
+  spentCapabilities(): Promise<readonly SpentCapabilities[]>
 }

@@ -33,6 +33,16 @@ export const capabilitiesIn = (db: Kysely<Schema>): CapabilityStore => ({
       .executeTakeFirst()
     return numUpdatedRows === 1n ? 'spent' : await whyNotSpent(db, presented)
   },
+
+  async spentCapabilities() {
+    const rows = await db
+      .selectFrom('capabilities')
+      .select(['plan_id', 'action', ({ fn }) => fn.countAll<number | bigint | string>().as('count')])
+      .where('used_at', 'is not', null)
+      .groupBy(['plan_id', 'action'])
+      .execute()
+    return rows.map(({ plan_id: planId, action, count }) => ({ planId, action, count: Number(count) }))
+  },
 })
 
 /** Finds the reason of a refusal. The conditional statement has decided already. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { GENESIS, lineHash } from '../../../src/model/audit.ts'
-import { verifyAudit } from '../../../src/operate/audit-verify.ts'
+import { verifyAudit } from '../../../src/operate/verify/audit.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
 import type { Bench } from '../engines.ts'
 import { NOW, sampleEntry } from '../samples.ts'

@@ -13,8 +13,11 @@ export const capabilitySuite = (on: Bench) =>
 
     on.it('are spent once', async (store) => {
       await issue(store)
+      expect(await store.spentCapabilities()).toEqual([])
       expect(await store.spendCapability(presented(), NOW + 1)).toBe('spent')
       expect(await store.spendCapability(presented(), NOW + 2)).toBe('used')
+      const { planId, action } = sampleCapability()
+      expect(await store.spentCapabilities()).toEqual([{ planId, action, count: 1 }])
     })
 
     on.it('are valid until their expiry, and not a millisecond longer', async (store) => {

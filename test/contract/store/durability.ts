@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { describe, expect } from 'vitest'
-import { verifyAudit } from '../../../src/operate/audit-verify.ts'
+import { verifyAudit } from '../../../src/operate/verify/audit.ts'
 import type { Bench } from '../engines.ts'
 import { NOW, presented, sampleCapability, samplePlan } from '../samples.ts'
 

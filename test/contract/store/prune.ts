@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { PLAN_STATES } from '../../../src/model/exposure.ts'
-import { verifyAudit } from '../../../src/operate/audit-verify.ts'
+import { verifyAudit } from '../../../src/operate/verify/audit.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
 import type { Bench } from '../engines.ts'
 import { DAY, NOW, presented, sampleCapability, sampleEntry, samplePlan, sampleRun, sampleStep } from '../samples.ts'

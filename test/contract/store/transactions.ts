@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { verifyAudit } from '../../../src/operate/audit-verify.ts'
+import { verifyAudit } from '../../../src/operate/verify/audit.ts'
 import { StaleFence } from '../../../src/store/ports/runs.ts'
 import type { StoreSession } from '../../../src/store/ports/store.ts'
 import type { Bench } from '../engines.ts'

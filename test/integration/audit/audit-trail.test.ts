@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { AuditTrail } from '../../../src/audit/trail.ts'
 import type { AuditEntry } from '../../../src/model/audit.ts'
-import { verifyAudit } from '../../../src/operate/audit-verify.ts'
+import { verifyAudit } from '../../../src/operate/verify/audit.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
 import { storeOfTest } from '../../support/fresh.ts'
 

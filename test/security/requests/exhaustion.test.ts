@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { verifyAudit } from '../../../src/operate/audit-verify.ts'
+import { verifyAudit } from '../../../src/operate/verify/audit.ts'
 import { type Backend, startBackend } from '../../support/backends/backend.ts'
 import type { Answer } from '../../support/http/call.ts'
 import { rawRequest, sendRaw } from '../../support/http/raw-socket.ts'

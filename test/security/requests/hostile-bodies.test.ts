@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { verifyAudit } from '../../../src/operate/audit-verify.ts'
+import { verifyAudit } from '../../../src/operate/verify/audit.ts'
 import { fc } from '../../support/fast-check.ts'
 import type { Answer } from '../../support/http/call.ts'
 import { requestLog } from '../../support/http/request-log.ts'

@@ -50,7 +50,8 @@ export const leaseSuite = (on: Bench) =>
         if (!lease) throw new Error(`${holder} did not get ${name}`)
         return lease
       }
-      const leases = await Promise.all(Array.from({ length: 1_200 }, (_, i) => take(`host/h${i}`, 'one')))
+      const names = Array.from({ length: 1_200 }, (_, i) => `host/h${i}`)
+      const leases = await store.takeLeases(names, 'one', NOW, 1_000)
       const [lost, taken, again, ...kept] = leases
       if (!lost || !taken || !again) throw new Error('no leases')
       await store.releaseLease(lost)

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
 import { statePaths } from '../../../../lab/state.ts'
-import { verifyAudit } from '../../../../src/operate/audit-verify.ts'
+import { verifyAudit } from '../../../../src/operate/verify/audit.ts'
 import { applied, expected, granted, planned, planOf, planRequest, removed } from '../../../support/lab/exposure.ts'
 import { housekeeping } from '../../../support/lab/housekeeping.ts'
 import type { TestLab } from '../../../support/lab/lab.ts'

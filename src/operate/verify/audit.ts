@@ -1,5 +1,5 @@
-import { type ChainFault, ChainVerifier } from '../audit/chain.ts'
-import type { AuditStore } from '../store/ports/audit.ts'
+import { type ChainFault, ChainVerifier } from '../../audit/chain.ts'
+import type { AuditStore } from '../../store/ports/audit.ts'
 
 const PAGE = 1_000
 
