@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import type { Plan } from '../../src/model/exposure.ts'
-import type { Run, RunAction } from '../../src/model/run.ts'
+import type { Plan, PlanState } from '../../src/model/exposure.ts'
+import { hostLease, type Run, type RunAction } from '../../src/model/run.ts'
 import { type Step, StepFault } from '../../src/runs/engine/step.ts'
 import type { Store } from '../../src/store/ports/store.ts'
+import { samplePlan, sampleRun } from '../contract/samples.ts'
 
 /** Simulates the death of the process. Only the test catches it. */
 export class PowerLoss extends Error {}
@@ -10,45 +11,16 @@ export class PowerLoss extends Error {}
 /** Stores a plan and its run, started with fence 1. */
 export async function newRun(store: Store, action: RunAction): Promise<Run> {
   const id = randomBytes(13).toString('hex')
-  const plan: Plan = {
-    planId: `plan_${id}`,
-    state: action === 'apply' ? 'applying' : 'removing',
-    host: `${id}.lab.test`,
-    url: `http://${id}.lab.test/`,
+  const host = `${id}.lab.test`
+  const plan = samplePlan({
+    ...{ planId: `plan_${id}`, state: action === 'apply' ? 'applying' : 'removing', digest: id, host },
+    url: `http://${host}/`,
     request: { zone: 'lab.test', subdomain: id, server: '25', port: 3000, health: '/', tls: false },
-    checks: [],
-    changes: [
-      {
-        kind: 'proxy',
-        action: 'create',
-        serverName: `${id}.lab.test`,
-        target: 'http://127.0.45.25:3000',
-        https: false,
-      },
-    ],
-    steps: ['proxy'],
-    exposureId: `exposure_${id}`,
-    proof: 'ab'.repeat(32),
-    digest: id,
-    createdAt: 0,
-    expiresAt: 1,
-    createdBy: '127.0.0.1',
-    network: 'internal',
-  }
-  const { planId, host } = plan
-  const run: Run = {
-    runId: `run_${id}`,
-    planId,
-    host,
-    action,
-    state: 'running',
-    holder: 'test',
-    fence: 1,
-    actor: '127.0.0.1',
-    network: 'internal',
-    right: 'capability',
-    startedAt: 0,
-  }
+    ...{ checks: [], steps: ['proxy'], exposureId: `exposure_${id}`, createdAt: 0, expiresAt: 1 },
+    changes: [{ kind: 'proxy', action: 'create', serverName: host, target: 'http://127.0.45.25:3000', https: false }],
+  })
+  const { planId } = plan
+  const run = sampleRun({ runId: `run_${id}`, planId, host, action, holder: 'test', startedAt: 0 })
   await store.insertPlan(plan)
   await store.insertRun(run)
   return run
@@ -64,6 +36,24 @@ export async function appliedPlan(store: Store, at: number, expiresAt?: number):
   const plan = await store.findPlan(planId)
   if (!plan) throw new Error('The plan was not stored.')
   return plan
+}
+
+/** Stores another plan of the host of this one. */
+export async function anotherPlan(store: Store, planId: string, state: PlanState): Promise<Plan> {
+  const id = randomBytes(13).toString('hex')
+  const plan = await store.findPlan(planId)
+  if (!plan) throw new Error('The plan is not stored.')
+  const other = { ...plan, planId: `plan_${id}`, digest: id, state }
+  await store.insertPlan(other)
+  return other
+}
+
+/** Gives the lease of a host its next number, as a run does. */
+export async function nextFence(store: Store, host: string, at: number): Promise<number> {
+  const lease = await store.takeLease(hostLease(host), 'a run', at, 1_000)
+  if (!lease) throw new Error('The lease is held.')
+  await store.releaseLease(lease)
+  return lease.fence
 }
 
 interface Faults {

@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { EdgeAnswer } from '../../../src/edge/contract.ts'
 import type { Plan, PlanState } from '../../../src/model/exposure.ts'
 import { receiptOf } from '../../../src/model/receipt.ts'
-import { hostLease, type Run, type RunAction } from '../../../src/model/run.ts'
+import type { Run, RunAction } from '../../../src/model/run.ts'
 import { localEdge } from '../../../src/nginx/local-edge.ts'
 import type { Converge, ConvergeParts } from '../../../src/runs/converge.ts'
 import { EdgeStandings } from '../../../src/runs/edge-standings.ts'
@@ -14,7 +13,7 @@ import { PLAN_ID } from '../../support/edge/edge.ts'
 import { FakeEdge } from '../../support/edge/fake-edge.ts'
 import { debianSite, startOwnNginx } from '../../support/edge/own-nginx.ts'
 import { storeOfTest } from '../../support/fresh.ts'
-import { appliedPlan, newRun } from '../../support/saga.ts'
+import { anotherPlan, appliedPlan, newRun, nextFence } from '../../support/saga.ts'
 
 const AT = 1_000_000
 const OTHER_PLAN = `plan_${'1'.repeat(26)}`
@@ -61,23 +60,11 @@ async function removed(epoch?: number): Promise<string> {
 
 /** A run that has ended, of an earlier plan than the one of `of`. */
 async function earlierRun(of: Run, action: RunAction, state: PlanState): Promise<Plan> {
-  const id = randomBytes(13).toString('hex')
-  const later = await store.findPlan(of.planId)
-  if (!later) throw new Error('The plan is not stored.')
-  const plan = { ...later, planId: `plan_${id}`, digest: id, state }
-  await store.insertPlan(plan)
-  const { finishedAt: _end, ...run } = { ...of, runId: `run_${id}`, planId: plan.planId, action, fence: 0 }
+  const plan = await anotherPlan(store, of.planId, state)
+  const { finishedAt: _end, ...run } = { ...of, runId: `run_${plan.digest}`, planId: plan.planId, action, fence: 0 }
   await store.insertRun({ ...run, state: 'running' })
   await store.finishRun(run.runId, 'succeeded', AT, 0)
   return plan
-}
-
-/** Gives the host's lease a number, as a run does. */
-async function leased(host: string, times: number): Promise<void> {
-  for (let i = 0; i < times; i += 1) {
-    const lease = await store.takeLease(hostLease(host), 'a run', AT, 1_000)
-    if (lease) await store.releaseLease(lease)
-  }
 }
 
 const several = <T>(count: number, make: () => Promise<T>) => Promise.all(Array.from({ length: count }, make))
@@ -134,12 +121,12 @@ describe('the Secondary', () => {
     const gone = await removed(await store.epoch())
     const { host } = await exposed()
     for (const each of [gone, host]) {
-      await leased(each, 1)
+      await nextFence(store, each, AT)
       primary.fences.push({ host: each, epoch: await store.epoch(), number: 2 })
     }
     expect([await look(), secondary.hosts, secondary.changes]).toEqual([undefined, [gone], 0])
     expect(standings.of('73')?.unknown.toSorted()).toEqual([gone, host].toSorted())
-    for (const each of [gone, host]) await leased(each, 1)
+    for (const each of [gone, host]) await nextFence(store, each, AT)
     expect([await look(newConverge()), secondary.hosts]).toEqual([undefined, [host]])
   })
 
@@ -152,12 +139,10 @@ describe('the Secondary', () => {
       calls += 1
       if (calls !== 2) return
       for (const host of hosts) {
-        const id = randomBytes(13).toString('hex')
         const [former] = (await store.listPlans({ limit: 100 })).filter((plan) => plan.host === host)
-        if (!former) throw new Error('The plan is not stored.')
-        await store.insertPlan({ ...former, planId: `plan_${id}`, digest: id, state: 'applied' })
-        await store.insertExposure({ host, planId: `plan_${id}`, state: 'applied', fence: 2, since: AT })
-        secondary.put(host, `plan_${id}`)
+        const { planId } = await anotherPlan(store, former?.planId ?? '', 'applied')
+        await store.insertExposure({ host, planId, state: 'applied', fence: 2, since: AT })
+        secondary.put(host, planId)
       }
     }
     await look()
@@ -218,14 +203,7 @@ describe('the Secondary', () => {
 })
 
 /** A plan that the one of an exposure has replaced. */
-async function replacedPlan({ planId }: Plan): Promise<Plan> {
-  const id = randomBytes(13).toString('hex')
-  const plan = await store.findPlan(planId)
-  if (!plan) throw new Error('The plan is not stored.')
-  const former = { ...plan, planId: `plan_${id}`, digest: id, state: 'replaced' } as const
-  await store.insertPlan(former)
-  return former
-}
+const replacedPlan = ({ planId }: Plan): Promise<Plan> => anotherPlan(store, planId, 'replaced')
 
 test('an edit on the Secondary stays when the host has got another plan meanwhile', async () => {
   const [ours, edited] = [await exposed(), await exposed()]

@@ -1,17 +1,15 @@
-import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Entry } from '../../../src/edge/contract.ts'
 import { certificateId } from '../../../src/edge/record/entry.ts'
 import { type ChosenCertificate, receiptOf } from '../../../src/model/receipt.ts'
-import { hostLease } from '../../../src/model/run.ts'
 import { EdgeStandings } from '../../../src/runs/edge-standings.ts'
 import { openStore, restoreInto, snapshotOf } from '../../../src/store/open.ts'
 import type { CopiedTable, RowPage } from '../../../src/store/ports/copy.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
 import { convergeOn } from '../../support/converge.ts'
 import { FakeEdge } from '../../support/edge/fake-edge.ts'
-import { appliedPlan, newRun } from '../../support/saga.ts'
+import { anotherPlan, appliedPlan, newRun, nextFence } from '../../support/saga.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
 /** A backup is restored after random changes of the world. The edges are intact; the Secondary may be away. */
@@ -72,7 +70,7 @@ class Estate {
   async #enter(live: Live): Promise<void> {
     const { host, planId, serial } = live
     this.live.set(host, live)
-    const number = await this.#leased(host)
+    const number = await nextFence(this.#store, host, 1)
     const certificate = { ...PAIR, fingerprint: fingerprintOf(serial) }
     for (const edge of this.#present()) edge.put(host, planId, certificateId(certificate.fingerprint))
     await this.#fence(host, number)
@@ -80,7 +78,7 @@ class Estate {
   }
 
   async #remove({ host, planId }: Live): Promise<void> {
-    const number = await this.#leased(host)
+    const number = await nextFence(this.#store, host, 1)
     for (const edge of this.#present()) edge.standing.delete(host)
     await this.#fence(host, number)
     await this.#store.deleteExposure(host, planId, number)
@@ -89,12 +87,9 @@ class Estate {
   }
 
   async #update({ host, planId, serial }: Live): Promise<void> {
-    const id = randomBytes(13).toString('hex')
-    const former = await this.#store.findPlan(planId)
     const exposure = await this.#store.findExposure(host)
-    if (!former || !exposure) throw new Error('The host is not stored.')
-    const next = { ...former, planId: `plan_${id}`, digest: id }
-    await this.#store.insertPlan(next)
+    if (!exposure) throw new Error('The host is not stored.')
+    const next = await anotherPlan(this.#store, planId, 'applied')
     await this.#store.replaceExposure(planId, { ...exposure, planId: next.planId })
     await this.#store.movePlan(planId, ['applied'], 'replaced')
     await this.#enter({ host, planId: next.planId, serial })
@@ -106,13 +101,6 @@ class Estate {
 
   #present(): readonly FakeEdge[] {
     return this.isSecondaryAway ? [this.primary] : [this.primary, this.secondary]
-  }
-
-  async #leased(host: string): Promise<number> {
-    const lease = await this.#store.takeLease(hostLease(host), 'a run', 1, 1_000)
-    if (!lease) throw new Error('The lease is held.')
-    await this.#store.releaseLease(lease)
-    return lease.fence
   }
 
   async #fence(host: string, number: number): Promise<void> {
