@@ -22,6 +22,9 @@ test('the smallest file has the defaults of Debian and of the specification', ()
     listen: undefined,
   }))
 
+test('the smallest file lets hosts use the ports of the specification', () =>
+  expect(read(SMALLEST).targets.ports.join()).toBe('80,80,443,443,1024,65535'))
+
 test('the example file says the same and leaves no setting out', () => {
   const text = readFileSync('edge.example.yaml', 'utf8')
   const { socket, ...settings } = read(text)
