@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isRoot } from '../../../lab/program.ts'
-import { expose, PAGE, ready, setUp, states, visit } from '../../support/machine/installation.ts'
+import { expose, PAGE, ready, setUp, states, visit, visitsDuring } from '../../support/machine/installation.ts'
 import { Machine } from '../../support/machine/machine.ts'
 import { ADDRESS, BACKEND, surround } from '../../support/machine/surroundings.ts'
 import { buildPackage } from '../../support/package/build.ts'
@@ -64,13 +64,9 @@ export function endOf(suite: Suite): void {
 
     test('an upgrade restarts the service, and no visitor notices it', async () => {
       await machine.copyIn(newer, '/root/newer.deb')
-      const visits = machine.done(
-        `while [ ! -e /tmp/upgraded ]; do curl -s -o /dev/null -w '%{http_code}\\n' --cacert /srv/authority/roots.pem ` +
-          `--resolve ${HOST}:443:${ADDRESS} https://${HOST}/; done`,
-      )
-      await machine.done('apt-get install -y /root/newer.deb').finally(() => machine.done('touch /tmp/upgraded'))
-      const answers = (await visits).trim().split('\n')
-      expect(answers.filter((answer) => answer !== '200')).toEqual([])
+      const install = () => machine.done('apt-get install -y /root/newer.deb')
+      const answers = await visitsDuring(machine, [`https://${HOST}/`], install)
+      expect(answers.filter((answer) => answer !== '200 0')).toEqual([])
       expect(answers.length).toBeGreaterThan(20)
       await ready(machine)
       await isActive()

@@ -3,6 +3,7 @@ import { isRoot } from '../../../lab/program.ts'
 import { sixtySites } from '../../support/edge/sites/sixty-sites.ts'
 import { expose, PAGE, setUp, visit } from '../../support/machine/installation.ts'
 import { Machine } from '../../support/machine/machine.ts'
+import { upgradeNginx } from '../../support/machine/newer-nginx.ts'
 import { ADDRESS, surround } from '../../support/machine/surroundings.ts'
 import { buildPackage } from '../../support/package/build.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
@@ -39,7 +40,9 @@ async function answersOf(machine: Machine, names: readonly string[]): Promise<st
 }
 
 describe.runIf(isRoot()).each(['bookworm', 'trixie'] as const)('a server with %s and 37 sites', (suite) => {
-  test('carries a host beside them, and is as before after a purge', { timeout: 900_000 }, async () => {
+  test('carries a host beside them, over an upgrade of nginx, and is as before after a purge', {
+    timeout: 900_000,
+  }, async () => {
     await using machine = await Machine.boot(suite)
     await surround(machine)
     const names = await writeSites(machine)
@@ -48,6 +51,10 @@ describe.runIf(isRoot()).each(['bookworm', 'trixie'] as const)('a server with %s
     expect(answers).toContain('secure site1.test\n 200')
     await setUp(machine, deb)
     expect(await expose(machine, 'app.example.test')).toMatchObject({ code: 0 })
+    expect(await visit(machine, 'app.example.test')).toBe(PAGE)
+    expect(await answersOf(machine, names)).toBe(answers)
+    await upgradeNginx(machine, ['https://app.example.test/'])
+    await machine.done('systemctl restart nginx')
     expect(await visit(machine, 'app.example.test')).toBe(PAGE)
     expect(await answersOf(machine, names)).toBe(answers)
     await machine.done('apt-get purge -y drawbridge', { seconds: 200 })

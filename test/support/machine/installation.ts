@@ -64,6 +64,23 @@ export async function visit(machine: Machine, host: string): Promise<string> {
   return output.replaceAll('\n', '')
 }
 
+/** What visitors of these addresses get during `work`: the status, and how curl ended. */
+export async function visitsDuring(
+  machine: Machine,
+  addresses: readonly string[],
+  work: () => Promise<unknown>,
+): Promise<string[]> {
+  const trusted = `--cacert ${ISSUING_ROOTS} --max-time 10 --connect-to ::${ADDRESS}:`
+  const ask = addresses.map((address) => `curl -s -o /dev/null -w '%{http_code} %{exitcode}\\n' ${trusted} ${address}`)
+  const visits = machine.done(`rm -f /tmp/visited; while [ ! -e /tmp/visited ]; do ${ask.join('; ')}; done; true`, {
+    seconds: 600,
+  })
+  // Where the work fails, its own error is told.
+  visits.catch(() => undefined)
+  await work().finally(() => machine.done('touch /tmp/visited'))
+  return (await visits).trim().split('\n')
+}
+
 /** What a served host answers. */
 export const PAGE = 'a page of 25 200'
 
