@@ -15,6 +15,10 @@ export const WORLD_GUARDS: Cuts = {
   'a run that a restore has blocked is not undone by its old journal':
     '    if (isLeftOpen(old)) return runs.begin({ ...beginning, task: await renewAgain(blocked, task, session) }, session)\n',
   'an undone accept takes its released file off the Secondary': ['(run ? released.undo(run, host) : [])', '[]'],
+  'a run leaves an edit on the Secondary': [
+    '    if (!recertified) throw edited(host, known)\n    return',
+    '    if (recertified) return',
+  ],
   'a restored store leaves what is newer': [
     'fence.epoch > epoch || fence.number > (number',
     'fence.epoch > epoch || 0 > (number',
