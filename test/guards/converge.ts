@@ -47,7 +47,6 @@ export const CONVERGE_GUARDS: Cuts = {
     'fence.epoch > epoch || fence.number > (number',
     'fence.epoch > epoch || 0 > (number',
   ],
-  'a rebuilt store begins unconfirmed': ["const unconfirmed = 'edges'", 'const unconfirmed = undefined'],
   'what an edge has otherwise than a rebuilt store waits': '    if (why) return { why, edge: server }\n',
   'nothing is confirmed while an edge cannot be read': ['if (!list) return nothingRead(server)', 'if (!list) continue'],
   'a restored store begins unconfirmed': [

@@ -21,7 +21,13 @@ export type Command = { readonly thenMs: number } & (
       readonly stop?: Stop | undefined
       /** The exposure ends by itself. */
       readonly expires?: boolean | undefined
+      /** With the certificate of the authority. */
+      readonly tls?: boolean | undefined
     }
+  /** The authority wants its certificate to be replaced. */
+  | { readonly do: 'due' }
+  /** An instance looks at all certificates. */
+  | { readonly do: 'renew'; readonly by: InstanceName; readonly stop?: Stop | undefined }
   /** A person ends a blocked run. */
   | {
       readonly do: 'resolve'

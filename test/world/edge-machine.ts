@@ -79,7 +79,7 @@ export class EdgeMachine {
         answers: () => nginx.answers(),
         ask: (question: EdgeQuestion) => nginx.ask(question),
         foreignListeners: nginx.foreignListeners,
-        handshake: nginx.handshake,
+        handshake: (host: string) => nginx.handshake(host),
         debugLogs: nginx.debugLogs,
       }),
     }

@@ -28,6 +28,8 @@ export class SimulatedNginx implements Nginx {
   /** The status with which backends answer, 200 where none is told. */
   readonly statuses = new Map<string, number>()
   onLoad: () => void = () => undefined
+  /** What a visitor sees of the certificate with this id. */
+  shown: (id: string | undefined, host: string) => Handshake = () => ({ kind: 'refused' })
   readonly #timeline: Timeline
   readonly #config: string
   #served: ReadonlyMap<string, Served> = new Map()
@@ -63,7 +65,8 @@ export class SimulatedNginx implements Nginx {
   async reload(): Promise<void> {
     await this.#timeline.sleep(RELOAD_MS)
     if (!this.isUp) throw new EdgeFault('not_reloaded', 'nginx does not run.')
-    if (this.reloads !== 'deaf') this.#load()
+    if (this.reloads !== 'deaf' && !this.#load())
+      throw new EdgeFault('not_reloaded', 'nginx refused its configuration.')
     if (this.reloads !== 'well') throw new EdgeFault('not_reloaded', 'Nothing proves the reload.')
   }
 
@@ -80,20 +83,45 @@ export class SimulatedNginx implements Nginx {
     const expected = proof === undefined ? undefined : entryProof(proof, host)
     const isOurs = expected && served.proof === `${expected.question}:${expected.answer}`
     const httpStatus = served.certificate !== undefined && !tls ? 308 : (this.statuses.get(served.target) ?? 200)
-    return { kind: 'answer', httpStatus, latencyMs: ANSWER_MS, ...(expected && { entry: isOurs ? 'ours' : 'other' }) }
+    const certificate = tls ? this.#certificateOf(host) : undefined
+    return {
+      ...{ kind: 'answer', httpStatus, latencyMs: ANSWER_MS },
+      ...(expected && { entry: isOurs ? 'ours' : 'other' }),
+      ...(certificate && { certificate }),
+    }
   }
 
   foreignListeners = async (): Promise<readonly string[]> => []
-  handshake = async (): Promise<Handshake> => ({ kind: 'refused' })
+
+  /** It shows a certificate only if it has loaded the pair. */
+  async handshake(host: string): Promise<Handshake> {
+    await this.#timeline.sleep(ANSWER_MS)
+    if (!this.isUp) return { kind: 'unknown' }
+    return this.#shownFor(host)
+  }
+
+  #shownFor(host: string): Handshake {
+    const id = this.#served.get(host)?.certificate
+    return this.shown(id !== undefined && this.#loadedText.includes(`\n${id} "`) ? id : undefined, host)
+  }
+
+  #certificateOf(host: string): (EdgeAnswer & { readonly kind: 'answer' })['certificate'] {
+    const shown = this.#shownFor(host)
+    if (shown.kind !== 'certificate') return undefined
+    const { fingerprint, names, coversHost, notBefore, notAfter } = shown
+    const iso = (at: number) => new Date(at).toISOString()
+    return { fingerprint, names, coversHost, notBefore: iso(notBefore), notAfter: iso(notAfter) }
+  }
   debugLogs = async () => []
 
-  /** A configuration that it refuses leaves the former one running. */
-  #load(): void {
+  /** Whether it took the configuration. One that it refuses leaves the former one running. */
+  #load(): boolean {
     const text = textOf(this.#config)
-    if (text.includes(BROKEN)) return
+    if (text.includes(BROKEN)) return false
     this.#loadedText = text
     this.#served = servedIn(text)
     this.onLoad()
+    return true
   }
 }
 

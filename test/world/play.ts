@@ -67,7 +67,7 @@ export class Play {
     }
     await this.#settle()
     const service = this.#service('a')
-    for (const duty of ['recover', 'expire', 'marks', 'converge', 'converge'] as const)
+    for (const duty of ['recover', 'expire', 'marks', 'converge', 'renew', 'converge'] as const)
       await this.#within(service.perform(duty), duty)
     await assertPromises(this.#world)
     await this.#callers.assertAnswers()
@@ -155,6 +155,11 @@ export class Play {
         return
       case 'resolve':
         return this.#decide(command)
+      case 'due':
+        this.#world.authority.isDue = true
+        return
+      case 'renew':
+        return this.#renew(command)
       case 'leave':
       case 'return':
       case 'delay':
@@ -165,6 +170,13 @@ export class Play {
       default:
         return this.#request(command)
     }
+  }
+
+  #renew({ by, stop }: Extract<Command, { do: 'renew' }>): void {
+    const service = this.#service(by)
+    if (!service.process.isAwake) return
+    service.process.stopAt(stop)
+    void service.perform('renew').catch(() => undefined)
   }
 
   #edit(name: MachineName, host: HostName): void {
@@ -209,10 +221,10 @@ export class Play {
   }
 
   async #request(command: Extract<Command, { do: Request }>): Promise<void> {
-    const { do: action, by, host, stop, expires, overwrite = false, shows = 'own' } = command
+    const { do: action, by, host, stop, expires, tls, overwrite = false, shows = 'own' } = command
     const service = this.#service(by)
     if (!service.process.isAwake) return
-    const planId = await this.#planFor(action, host, expires)
+    const planId = await this.#planFor(action, host, { ...(expires && { expiresIn: 20 }), tls })
     if (planId === undefined) return
     this.#world.restored?.asked.add(host)
     // Told to overwrite, or to take the host out of our books as it stands.
@@ -235,13 +247,17 @@ export class Play {
     void service.resolve(blocked.planId, how)
   }
 
-  async #planFor(action: Command['do'], host: HostName, expires = false): Promise<string | undefined> {
+  async #planFor(
+    action: Command['do'],
+    host: HostName,
+    wish: { readonly expiresIn?: number; readonly tls: boolean | undefined },
+  ): Promise<string | undefined> {
     const exposure = await this.#world.exposure(host)
     // Whoever has taken a host over would have to take it away first.
     if (isReleased({ exposure, runs: await this.#world.store.runsOfHost(hostOf(host)) })) return undefined
     if (action !== 'apply') return exposure?.planId
     this.#ports += 1
-    return this.#world.newPlan(host, this.#ports, expires ? 20 : undefined)
+    return this.#world.newPlan(host, this.#ports, wish)
   }
 
   #machine(name: MachineName): EdgeMachine {

@@ -39,6 +39,29 @@ export async function assertPromises(world: World): Promise<void> {
     else assertWhole(world, told)
   }
   for (const machine of [world.primary, world.secondary]) assertOneGeneration(machine)
+  await assertOneCertificate(world)
+}
+
+/** Hosts of one certificate get the next one together, on both edges, and no proof for the authority is left. */
+async function assertOneCertificate(world: World): Promise<void> {
+  const left = world.nameServer.records.find(({ name }) => name.startsWith('_acme-challenge.'))
+  if (left) throw new PromiseBroken('no proof for the authority is left', left.name)
+  const exposures = (await world.exposures()).filter(
+    ({ state, receipt }) => state === 'applied' && receipt?.certificate,
+  )
+  const told = new Set<string>()
+  for (const { host, receipt } of exposures)
+    for (const { server, nginx } of [world.primary, world.secondary]) {
+      const seen = await world.timeline.untilSettled(nginx.handshake(host))
+      const shown = seen.kind === 'certificate' ? seen.fingerprint : seen.kind
+      if (shown !== receipt?.certificate?.fingerprint)
+        throw new PromiseBroken(
+          'an edge shows the certificate of the store',
+          `edge ${server} shows ${shown} for ${host}`,
+        )
+      told.add(shown)
+    }
+  if (told.size > 1) throw new PromiseBroken('hosts of one certificate are renewed together', [...told].join(', '))
 }
 
 function assertEnded({ host, runs, exposure }: Told): void {

@@ -1,7 +1,6 @@
 import { AuditTrail } from '../../src/audit/trail.ts'
 import { Admission } from '../../src/authorize/admission.ts'
 import { CAPABILITY_TTL_SECONDS } from '../../src/authorize/credentials.ts'
-import type { CertificateInventory } from '../../src/certificates/contract.ts'
 import { composeConverge, runParts } from '../../src/compose/runs.ts'
 import { ZoneClients } from '../../src/compose/zone-clients.ts'
 import type { Config } from '../../src/config/config.ts'
@@ -19,6 +18,7 @@ import { Runs } from '../../src/runs/engine/runs.ts'
 import { raiseFences } from '../../src/runs/fences.ts'
 import { housekeeping } from '../../src/runs/housekeeping.ts'
 import { startLoops } from '../../src/runs/loops.ts'
+import { Renewals } from '../../src/runs/renewals.ts'
 import { assertEquipped } from '../../src/runs/steps/context.ts'
 import { stepsFor } from '../../src/runs/steps/steps.ts'
 import { stepsOfRepair } from '../../src/runs/steps/subject.ts'
@@ -26,6 +26,7 @@ import { createLog } from '../../src/runtime/log.ts'
 import { type Store, StoreUnavailable } from '../../src/store/ports/store.ts'
 import { Exposer } from '../../src/usecases/exposer.ts'
 import { Plans } from '../../src/usecases/plans.ts'
+import type { Authority } from './authority.ts'
 import type { EdgeMachine } from './edge-machine.ts'
 import type { NameServer } from './name-server.ts'
 import { Dead, type Process } from './process.ts'
@@ -80,13 +81,6 @@ const SETTINGS: PlanSettings = {
   challenge: 'dns-01',
 }
 
-const NO_CERTIFICATES = {
-  covering: async () => undefined,
-  coveringEach: async () => new Map(),
-  withFingerprint: async () => undefined,
-  findings: async () => [],
-} as unknown as CertificateInventory
-
 /** What a caller was told. */
 export type Answer =
   | { readonly kind: 'succeeded' | 'rolled_back' | 'blocked'; readonly runId: string }
@@ -98,6 +92,7 @@ export interface Surroundings {
   readonly store: Store
   readonly edges: readonly EdgeMachine[]
   readonly nameServer: NameServer
+  readonly authority: Authority
   readonly removal: Removal
 }
 
@@ -133,7 +128,7 @@ export class Service {
   /** A plan has changed since its capability was issued. */
   #isPlanChanged = false
 
-  constructor(process: Process, { stateDir, store: shared, edges, nameServer, removal }: Surroundings) {
+  constructor(process: Process, { stateDir, store: shared, edges, nameServer, authority, removal }: Surroundings) {
     const { clock, name: instance } = process
     const config = configOf(stateDir)
     const store = storeOf(process, shared, removal)
@@ -147,11 +142,13 @@ export class Service {
       return [machine.server, { edge: machine.edgeOf(process), environment }] as const
     })
     const common = { store, instance, log: LOG, clock }
-    const parts = runParts({
-      ...{ ...common, config, clients, crashPoint, inventory: NO_CERTIFICATES },
+    const { inventory, advisor } = authority
+    const composed = runParts({
+      ...{ ...common, config, clients, crashPoint, inventory },
       recheck: async () => undefined,
       ...{ budget: undefined as never, secrets: undefined as never, edges: new Map(accesses) },
     })
+    const parts = { ...composed, issuer: authority.issuerOf(process), loadPair: authority.pairOf }
     const runs = new Runs({
       ...{ ...common, trail, leaseMs, crashPoint, publish: (_, commit) => commit() },
       raiseFences: (fences) => raiseFences(parts, fences),
@@ -171,9 +168,11 @@ export class Service {
     this.#runs = runs
     this.#trail = trail
     this.#stepsToRepair = (plan) => stepsOfRepair(parts, plan)
+    const retry = { firstMs: 60_000, factor: 2, longestMs: 3_600_000 }
+    const renewals = new Renewals({ ...parts, ...common, runs, advisor, retry })
     this.#converge = composeConverge(parts, { ...common, runs })
     this.#exposer = new Exposer({
-      ...{ settings: SETTINGS, plans, store, trail, admission: ADMISSION, runs, clock, renewals: undefined },
+      ...{ settings: SETTINGS, plans, store, trail, admission: ADMISSION, runs, clock, renewals },
       assertAdopting: () => undefined,
       publish: (_host, commit) => commit(),
       stepsToRepair: this.#stepsToRepair,
@@ -188,7 +187,7 @@ export class Service {
         ...common,
         runs,
         availability,
-        renewals: undefined,
+        renewals,
         converge: this.#converge,
         exposer: this.#exposer,
       },

@@ -9,7 +9,11 @@ import type { CopiedTable, RowPage, SnapshotContent } from '../../src/store/port
 import { type Store, type StoreSession, StoreUnavailable } from '../../src/store/ports/store.ts'
 import { replaced } from '../support/replaced.ts'
 import { type TempFolder, tempFolder } from '../support/temp-folder.ts'
+import { type IssuedPair, makePairs } from './authority.ts'
 import type { Process } from './process.ts'
+
+/** The hosts of the one certificate. */
+const SECURED = ['one.lab.test', 'two.lab.test']
 
 /** In memory where the system has such a folder: thousands of histories need no disk. */
 export const memoryFolder = (): TempFolder => tempFolder(existsSync('/dev/shm') ? '/dev/shm' : undefined)
@@ -20,6 +24,8 @@ export interface Template {
   readonly file: string
   /** When it was made. The time of a world begins then. */
   readonly epoch: number
+  /** What the authority of a world has. */
+  readonly pairs: readonly IssuedPair[]
 }
 
 export async function newTemplate(folder: string): Promise<Template> {
@@ -27,7 +33,7 @@ export async function newTemplate(folder: string): Promise<Template> {
   const store = await openStore({ kind: 'sqlite', file })
   const epoch = await store.epoch()
   await store.close()
-  return { folder, file, epoch }
+  return { folder, file, epoch, pairs: await makePairs(folder, SECURED) }
 }
 
 /** What a backup holds of a store. */

@@ -8,6 +8,7 @@ import { stepsToApply, stepsToUpdate } from '../../src/plan/steps.ts'
 import type { Clock } from '../../src/primitives/clock.ts'
 import { type Exposure, eachExposure } from '../../src/store/ports/exposures.ts'
 import type { Store } from '../../src/store/ports/store.ts'
+import { Authority } from './authority.ts'
 import { EdgeMachine } from './edge-machine.ts'
 import { NameServer } from './name-server.ts'
 import { Process } from './process.ts'
@@ -42,6 +43,7 @@ export class World {
   readonly nameServer: NameServer
   readonly primary: EdgeMachine
   readonly secondary: EdgeMachine
+  readonly authority: Authority
   readonly services = new Map<InstanceName, Service>()
   /** Moments at which a name of ours led to an edge that did not serve it. */
   readonly dangling: string[] = []
@@ -64,7 +66,7 @@ export class World {
   readonly robbed: string[] = []
   readonly planIds: string[] = []
 
-  private constructor(root: string, store: Store, timeline: Timeline, clock: Clock, removal: Removal) {
+  private constructor(root: string, store: Store, timeline: Timeline, clock: Clock, { removal, pairs }: Made) {
     this.#root = root
     this.#removal = removal
     this.#stores = [store]
@@ -73,6 +75,9 @@ export class World {
     this.nameServer = new NameServer(timeline, ZONE, KEY)
     this.primary = new EdgeMachine(this.timeline, root, PRIMARY)
     this.secondary = new EdgeMachine(this.timeline, root, SECONDARY)
+    this.authority = new Authority(timeline, pairs)
+    for (const { nginx } of [this.primary, this.secondary])
+      nginx.shown = (id, host) => this.authority.handshake(id, host)
     this.nameServer.onChange = () => {
       this.#noteDangling('the name server made an update')
       this.#noteGone()
@@ -80,14 +85,14 @@ export class World {
     this.primary.nginx.onLoad = () => this.#noteDangling('nginx loaded a generation')
   }
 
-  static async open({ folder, file, epoch }: Template, removal: Removal = {}): Promise<World> {
+  static async open({ folder, file, epoch, pairs }: Template, removal: Removal = {}): Promise<World> {
     const root = join(folder, randomBytes(8).toString('hex'))
     mkdirSync(root)
     const timeline = new Timeline(epoch)
     // Nobody lets time pass while the store is opened.
     const clock = { ...new Process('store', timeline).clock, turn: () => nextTurn() }
     const store = await storeFrom(file, join(root, '1.db'), clock)
-    return new World(root, store, timeline, clock, removal)
+    return new World(root, store, timeline, clock, { removal, pairs })
   }
 
   async close(): Promise<void> {
@@ -162,10 +167,11 @@ export class World {
     process.skewMs = skewMs
     const stateDir = join(this.#root, `${this.#stores.length}-${name}`)
     mkdirSync(stateDir, { recursive: true })
-    const { nameServer } = this
+    const { nameServer, authority } = this
     const service = new Service(process, {
       stateDir,
       nameServer,
+      authority,
       store: this.#noting(this.store),
       edges: [this.primary, this.secondary],
       removal: this.#removal,
@@ -212,10 +218,10 @@ export class World {
   }
 
   /** Stores a plan for a host. It replaces the plan that the host is exposed by. */
-  async newPlan(name: HostName, port: number, expiresIn?: number): Promise<string> {
+  async newPlan(name: HostName, port: number, wish: Wish = {}): Promise<string> {
     const former = await this.exposure(name)
     const formerPlan = former && (await this.store.findPlan(former.planId))
-    const plan = planFor(hostOf(name), this.timeline.now(), { port, expiresIn, former: formerPlan })
+    const plan = planFor(hostOf(name), this.timeline.now(), { port, ...wish, former: formerPlan })
     await this.store.insertPlan(plan)
     this.planIds.push(plan.planId)
     return plan.planId
@@ -243,40 +249,43 @@ export class World {
   }
 }
 
+type Made = Pick<Template, 'pairs'> & { readonly removal: Removal }
 export type FormerRequest = Exclude<Request, 'apply'>
 
-interface Planned {
+type Wish = Pick<Plan['request'], 'expiresIn'> & { readonly tls?: boolean | undefined }
+
+interface Planned extends Wish {
   readonly port: number
-  readonly expiresIn: number | undefined
   readonly former: Plan | undefined
 }
 
-function planFor(host: string, at: number, { port, expiresIn, former }: Planned): Plan {
+function planFor(host: string, at: number, { port, expiresIn, tls = false, former }: Planned): Plan {
   const id = randomBytes(13).toString('hex')
   const exposureId = former?.exposureId ?? `exposure_${randomBytes(16).toString('hex')}`
   const target = BACKEND.replace(/\d+$/, String(port))
   const create = { kind: 'dns', action: 'create', ttl: 60 } as const
   const served: Change = {
-    ...{ kind: 'proxy', action: former ? 'update' : 'create', serverName: host, target, https: false },
+    ...{ kind: 'proxy', action: former ? 'update' : 'create', serverName: host, target, https: tls },
   }
   const records: Change[] = [
     { ...create, name: host, type: 'A', value: '192.0.2.23' },
     { ...create, name: `_drawbridge.${host}`, type: 'TXT', value: markText(exposureId) },
   ]
-  const changes = former ? [served] : [served, ...records]
+  const secured: Change[] = tls ? [{ kind: 'certificate', action: 'reuse', names: [host] }] : []
+  const changes = [...secured, served, ...(former ? [] : records)]
   return {
     planId: `plan_${id}`,
     state: 'planned',
     host,
-    url: `http://${host}/`,
+    url: `${tls ? 'https' : 'http'}://${host}/`,
     request: {
-      ...{ zone: ZONE, subdomain: host.replace(`.${ZONE}`, ''), server: '25', port, health: '/', tls: false },
+      ...{ zone: ZONE, subdomain: host.replace(`.${ZONE}`, ''), server: '25', port, health: '/', tls },
       ...(expiresIn !== undefined && { expiresIn }),
       ...(former && { replaces: former.planId }),
     },
     checks: [],
     changes,
-    steps: former ? stepsToUpdate(false) : stepsToApply(false, changes, 'dns-01'),
+    steps: former ? stepsToUpdate(tls) : stepsToApply(tls, changes, 'dns-01'),
     digest: id,
     exposureId,
     createdAt: at,

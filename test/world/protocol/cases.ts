@@ -35,6 +35,14 @@ const blocked: History = [
   good,
 ]
 
+/** Two hosts with one certificate, which is due. */
+const secured: History = [
+  both,
+  { ...apply, tls: true },
+  { ...apply, host: 'two', tls: true },
+  { do: 'due', thenMs: 10 },
+]
+
 /** Each kind of run: one that succeeds, and one that turns back. */
 const SUBJECTS: readonly Subject[] = [
   { given: [both], command: apply },
@@ -52,6 +60,11 @@ const SUBJECTS: readonly Subject[] = [
   { given: [...applied, stalls], command: { ...apply, do: 'accept', thenMs: 25_000 } },
   { given: blocked, command: { do: 'resolve', ...of, how: 'undo', thenMs: 4_000 } },
   { given: blocked, command: { do: 'resolve', ...of, how: 'accept', thenMs: 4_000 } },
+  { given: secured, command: { do: 'renew', by: 'a', thenMs: 6_000 } },
+  {
+    given: [...secured, { do: 'reloads', machine: 'primary', how: 'unproven', thenMs: 10 }],
+    command: { do: 'renew', by: 'a', thenMs: 6_000 },
+  },
 ]
 
 const lease: Command = { do: 'wait', thenMs: 45_000 }

@@ -196,4 +196,14 @@ export const GUARDS: readonly Guard[] = [
     without: unread('verdict'),
     history: crashes('apply verify after-done'),
   },
+  {
+    name: 'the end of a renewal is booked with its hosts',
+    without: { session: () => ({ setExposureReceipts: async () => undefined }) },
+    history: [
+      { ...apply, tls: true },
+      { ...apply, host: 'two', tls: true },
+      { do: 'due', thenMs: 10 },
+      { do: 'renew', by: 'a', thenMs: 6_000 },
+    ],
+  },
 ]

@@ -12,11 +12,11 @@ const SEED = Number(process.env.SEED ?? 1)
 const CASES = Number(process.env.COUNT ?? (process.env.CAMPAIGN ? 5_000 : 10))
 vi.setConfig({ testTimeout: process.env.CAMPAIGN ? 10_000_000 : 240_000 })
 
-/** Steps that need a certificate, and runs that are no request. */
-const NOT_HERE = /^(converge|renew) | (certificate|proxy-tls) /
-/** An accept has no step behind this one that could turn it back. */
+/** A converge is no request. Only a renewal orders a certificate here. */
+const NOT_HERE = /^converge |^(?!renew ).* certificate | proxy-tls /
+/** An accept has no step behind this one that could turn it back. A renewal turns back before its proof. */
 const NO_WAY_BACK =
-  /^(remove|accept) (backup|proxy|dns) (before-undo-intent|after-undo-intent|after-undo|after-undone)$/
+  /^((remove|accept) (backup|proxy|dns)|renew verify) (before-undo-intent|after-undo-intent|after-undo|after-undone)$/
 const POINTS = CRASH_POINTS.filter((point) => !NOT_HERE.test(point))
 
 /** The points that are the first with an action, a step or a moment. */
