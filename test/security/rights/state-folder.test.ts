@@ -176,6 +176,8 @@ const OTHERS = [
   'housekeeping',
   'housekeeping prune',
   'doctor',
+  'verify',
+  'diff app.lab.test',
   'show app.lab.test',
   'audit verify',
   'backups restore run_1 --show',
