@@ -1,4 +1,6 @@
 import { certificateId, type Edge, EdgeFault, type ListedHost } from '../../edge/contract.ts'
+import type { NoAnswerReason } from '../../model/badge.ts'
+import { Fault } from '../../model/errors.ts'
 import type { Plan } from '../../model/exposure.ts'
 import { Slots } from '../../primitives/slots.ts'
 import type { Books } from './books.ts'
@@ -47,6 +49,9 @@ function strangeEntry({ server }: Edge, { host, fence }: ListedHost, { storeId, 
   return [broken('names', `Edge ${server} has an entry of ${host}, which has no exposure.`)]
 }
 
+/** Of a host that does not answer in time nothing is known: its backend may hang. */
+const IN_TIME: readonly NoAnswerReason[] = ['timeout', 'unreachable', 'not_http']
+
 /** Only the entry of this plan can answer its question. A backend that is down breaks no promise. */
 async function verifyServed(edge: Edge, plan: Plan, certificate: string | undefined): Promise<Evidence[]> {
   const { host, proof, request } = plan
@@ -54,6 +59,8 @@ async function verifyServed(edge: Edge, plan: Plan, certificate: string | undefi
   try {
     const answer = await edge.ask({ host, path: request.health, tls: request.tls, proof })
     const hasPair = certificate === undefined || (await edge.hasCertificate(certificate))
+    if (answer.kind === 'no_answer' && IN_TIME.includes(answer.reason))
+      return [unknown('settled', on, new Fault('It did not answer in time.'))]
     return [
       ...(answer.kind === 'answer' && answer.entry === 'ours'
         ? []
