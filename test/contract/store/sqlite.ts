@@ -51,8 +51,13 @@ export function sqliteSuite(on: Bench): void {
     })
 
     it('is refused by name when its folder cannot exist', async () => {
-      const setting = { kind: 'sqlite', file: '/dev/null/drawbridge.db' } as const
-      await expect(openStore(setting)).rejects.toThrow('The store cannot be opened (/dev/null/drawbridge.db): ')
+      // The folder would be below a file of this user.
+      mkdirSync(dirname(file()))
+      writeFileSync(file(), '')
+      const below = join(file(), 'drawbridge.db')
+      await expect(openStore({ kind: 'sqlite', file: below })).rejects.toThrow(
+        `The store cannot be opened (${below}): `,
+      )
     })
   })
 
