@@ -67,6 +67,13 @@ const COMMON = {
   minShareCount: 2,
 }
 
+/** All that `drawbridge complete` needs besides its own file. */
+const COMPLETION = {
+  name: 'completion-parts',
+  test: /\/src\/(cli\/service\/|primitives\/(abort|clock|retry)\.|terminal\/usage-error\.)/,
+  priority: 1,
+}
+
 await build({
   root: SOURCES,
   configFile: false,
@@ -82,6 +89,7 @@ await build({
     rolldownOptions: {
       input: {
         'command-line': join(SOURCES, 'compose/command-line.ts'),
+        completion: join(SOURCES, 'cli/completion/offered.ts'),
         version: join(SOURCES, 'runtime/version.ts'),
         'nginx-thread': join(SOURCES, 'nginx/process/nginx-thread.ts'),
         'parse-thread': join(SOURCES, 'estate/reading/parse-thread.ts'),
@@ -90,7 +98,7 @@ await build({
       output: {
         entryFileNames: '[name].js',
         chunkFileNames: '[name]-[hash].js',
-        codeSplitting: { includeDependenciesRecursively: false, groups: [COMMON] },
+        codeSplitting: { includeDependenciesRecursively: false, groups: [COMPLETION, COMMON] },
       },
     },
   },

@@ -181,8 +181,9 @@ const MAY_REACH_OUT = [
   'runtime',
   'operate',
   'config',
-  'cli/api-client.ts',
-  'cli/service-address.ts',
+  'cli/service/get-json.ts',
+  'cli/service/own-settings.ts',
+  'cli/service/service-address.ts',
   'operate/control/client.ts',
 ]
 const REACHING_OUT =
@@ -214,7 +215,7 @@ const MAY_CHOOSE_CLOCK = [
   'compose',
   'client/client.ts',
   'store/open.ts',
-  'cli/service-address.ts',
+  'cli/service/service-address.ts',
   'operate/control/client.ts',
   'dns/read-back.ts',
 ]

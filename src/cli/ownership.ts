@@ -2,7 +2,8 @@ import type { Command } from 'commander'
 import type { DrawbridgeClient } from '../client/client.ts'
 import { type OtherOwner, otherOwnerOf } from '../client/owner-of.ts'
 import { confirm, UsageError } from '../terminal/declare.ts'
-import { type ApiOptions, ownName } from './api-client.ts'
+import type { ApiOptions } from './api-client.ts'
+import { ownName } from './service/own-settings.ts'
 
 /** The options of every command that changes an exposure. */
 export interface OwnerOptions extends ApiOptions {

@@ -1,6 +1,9 @@
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import { printableText } from './screen.ts'
+import { UsageError } from './usage-error.ts'
+
+export { UsageError } from './usage-error.ts'
 
 /** The options of every command that acts on this machine. */
 export interface Configured {
@@ -48,9 +51,6 @@ export async function confirm({ question, action, yes }: Confirmation): Promise<
 
 /** No person can type it. */
 const LEFT = '\u0000'
-
-/** The command line is wrong: an option is missing or invalid. */
-export class UsageError extends Error {}
 
 /** The person answered no. */
 export class Declined extends Error {}

@@ -2,8 +2,9 @@ import type { Command } from 'commander'
 import { Refusal } from '../../client/refusal.ts'
 import { withExample } from '../../terminal/declare.ts'
 import { standardOutput } from '../../terminal/print.ts'
-import { apiClient, ownName, withApiOptions } from '../api-client.ts'
+import { apiClient, withApiOptions } from '../api-client.ts'
 import { confirmAct, type OwnerOptions, withOwner } from '../ownership.ts'
+import { ownName } from '../service/own-settings.ts'
 import type { FindingView } from '../views/adoption.ts'
 
 interface AdoptOptions extends OwnerOptions {

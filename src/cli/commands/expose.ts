@@ -1,10 +1,11 @@
 import type { Command } from 'commander'
 import { UsageError, withExample } from '../../terminal/declare.ts'
 import { print, standardOutput } from '../../terminal/print.ts'
-import { apiClient, ownName, withApiOptions } from '../api-client.ts'
+import { apiClient, withApiOptions } from '../api-client.ts'
 import { parseDuration } from '../duration.ts'
 import { type ExposureOptions, requestFor, withExposure } from '../exposure-options.ts'
 import { type OwnerOptions, withOwner } from '../ownership.ts'
+import { ownName } from '../service/own-settings.ts'
 import { applyFile, type FileOptions, withFile } from './exposures.ts'
 
 export function addUp(program: Command): void {

@@ -2,10 +2,11 @@ import type { Command } from 'commander'
 import { UsageError, withExample } from '../../terminal/declare.ts'
 import { print, standardOutput } from '../../terminal/print.ts'
 import type { Screen } from '../../terminal/screen.ts'
-import { type ApiOptions, apiClient, ownName, withApiOptions } from '../api-client.ts'
+import { type ApiOptions, apiClient, withApiOptions } from '../api-client.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { Act, Comparison } from '../file/exposures.ts'
 import { type OwnerOptions, withOwner } from '../ownership.ts'
+import { ownName } from '../service/own-settings.ts'
 
 export function addExport(program: Command): void {
   const command = withApiOptions(program.command('export'))

@@ -1,10 +1,10 @@
 import { Argument, type Command } from 'commander'
-import type { DrawbridgeClient } from '../../client/client.ts'
 import { VERSION } from '../../runtime/version.ts'
 import { withExample } from '../../terminal/declare.ts'
 import { standardOutput } from '../../terminal/print.ts'
-import { type ApiOptions, apiClient, ownName, withUrl } from '../api-client.ts'
-import { ASKED, type Asked } from '../completion.ts'
+import { type ApiOptions, apiClient, withUrl } from '../api-client.ts'
+import { ASKED, type Asked, offered } from '../completion/offered.ts'
+import { ownName } from '../service/own-settings.ts'
 
 export function addMcp(program: Command): void {
   const command = withUrl(program.command('mcp'))
@@ -27,7 +27,7 @@ export function addCompletion(program: Command): void {
     .description('print the completion script for a shell')
     .addArgument(new Argument('<shell>', 'the shell').choices(['bash', 'zsh', 'fish']))
     .action(async (shell: 'bash' | 'zsh' | 'fish') => {
-      const { completionFor, vocabularyOf } = await import('../completion.ts')
+      const { completionFor, vocabularyOf } = await import('../completion/scripts.ts')
       standardOutput().print(...completionFor(shell, vocabularyOf(program)).split('\n'))
     })
   withExample(
@@ -44,20 +44,9 @@ export function addComplete(program: Command): void {
     .description('print the hosts, plan ids or servers that a completion script offers')
     .addArgument(new Argument('<what>').choices(ASKED))
     .addArgument(new Argument('[prefix]', 'what was typed of it').default(''))
-    .action(async (what: Asked, prefix: string, options: ApiOptions) => {
-      const names = await offered(await apiClient(options), what, prefix).catch(() => [])
-      const fitting = names.filter((name) => name.startsWith(prefix.toLowerCase()))
-      if (fitting.length > 0) standardOutput().print(...fitting)
+    .action(async (what: Asked, prefix: string, { url }: ApiOptions) => {
+      const names = await offered(what, prefix, url)
+      if (names.length > 0) standardOutput().print(...names)
     })
   withExample(command, 'drawbridge complete hosts hel')
-}
-
-/** More than these nobody reads. */
-const MOST_OFFERED = '200'
-
-async function offered(api: DrawbridgeClient, what: Asked, prefix: string): Promise<readonly string[]> {
-  if (what === 'servers') return (await api.policy()).servers.targets
-  if (what === 'plans') return (await api.listPlans({ limit: MOST_OFFERED })).plans.map(({ planId }) => planId)
-  const { hosts } = await api.hosts({ limit: MOST_OFFERED, ...(prefix !== '' && { prefix }) })
-  return hosts.map(({ host }) => host)
 }

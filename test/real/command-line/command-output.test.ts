@@ -18,6 +18,37 @@ test('the version is told without the command line', async () => {
   expect(await drawbridge(['--version'])).toMatchObject({ code: 0, stdout: `${VERSION}\n`, stderr: '' })
 })
 
+/** Code that writes, at the end, which parts of Node and which files of the bundle were loaded. */
+const TELL_LOADED = `
+  import { registerHooks } from 'node:module'
+  import { basename } from 'node:path'
+  const files = []
+  registerHooks({ load: (url, context, next) => (url.includes('/dist/') && files.push(basename(url)), next(url, context)) })
+  process.on('exit', () => process._rawDebug(JSON.stringify({ files, parts: process.moduleLoadList })))`
+
+test('a shell completes names with neither the command line nor the client of the API loaded', async () => {
+  const ask = `--import data:text/javascript,${encodeURIComponent(TELL_LOADED)}`
+  const environment = { NODE_OPTIONS: ask, DRAWBRIDGE_URL: api.url }
+  const { stdout, stderr } = await drawbridge(['complete', 'hosts-and-plans', 'HELLO'], { environment })
+  const { files, parts } = JSON.parse(stderr) as Record<'files' | 'parts', string[]>
+  expect(stdout).toBe('hello.example.test\n')
+  expect(files).toContain('completion.js')
+  expect(files.filter((file) => !/^(completion|_lean-http|rolldown-runtime)\b/.test(file))).toEqual([])
+  expect(parts.filter((part) => /undici|http2|tls|crypto\/|worker_threads/.test(part))).toEqual([])
+  const plans = await command(['complete', 'hosts-and-plans', 'plan_', '--url', api.url])
+  expect(plans.stdout).toMatch(/^plan_/)
+})
+
+test('what completion cannot read is told by the command line, and options are read by it', async () => {
+  const environment = { DRAWBRIDGE_URL: 'ftp://nowhere' }
+  expect(await drawbridge(['complete', 'hosts'], { environment })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('DRAWBRIDGE_URL'),
+  })
+  const asked = await drawbridge(['complete', 'hosts', 'hel', '--url', api.url], { environment })
+  expect(asked).toEqual({ code: 0, stdout: 'hello.example.test\n', stderr: '' })
+})
+
 /** Replaces times, durations and addresses by fixed ones of the same width. */
 const steady = (text: string): string =>
   text

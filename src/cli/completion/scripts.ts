@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { Asked } from './offered.ts'
 
 /** One command: its path below `drawbridge`, its description, and the words that may follow it. */
 interface Entry {
@@ -20,10 +21,6 @@ interface Flag {
   readonly values?: 'files' | readonly string[] | { readonly asks: Asked } | undefined
 }
 
-/** What `drawbridge complete` asks the service for. */
-export const ASKED = ['hosts', 'plans', 'servers'] as const
-export type Asked = (typeof ASKED)[number]
-
 /** By what stands behind the flag in its declaration. */
 const VALUES: Readonly<Record<string, Flag['values']>> = {
   '<file>': 'files',
@@ -39,7 +36,7 @@ const VALUES: Readonly<Record<string, Flag['values']>> = {
 const ASKS: Readonly<Record<string, Entry['asks']>> = {
   host: ['hosts'],
   planId: ['plans'],
-  planOrHost: ['hosts', 'plans'],
+  planOrHost: ['hosts-and-plans'],
 }
 
 /** Commands whose host is a new one. */

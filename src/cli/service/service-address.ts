@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
-import { systemClock } from '../primitives/clock.ts'
-import { poll } from '../primitives/retry.ts'
+import { systemClock } from '../../primitives/clock.ts'
+import { poll } from '../../primitives/retry.ts'
+import { getJson } from './get-json.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -99,8 +100,8 @@ const everyAddress = (port: number, scheme = 'http'): string[] =>
 /** Undefined if no Drawbridge answers there. */
 async function networkSeenBy(url: string): Promise<string | undefined> {
   try {
-    const answer = await fetch(`${url}/api/policy`, { signal: systemClock.timeout(PROBE_MS), redirect: 'error' })
-    const { caller } = (await answer.json()) as { caller?: { network?: unknown } }
+    const answer = await getJson(`${url}/api/policy`, systemClock.timeout(PROBE_MS))
+    const { caller } = answer as { caller?: { network?: unknown } }
     return typeof caller?.network === 'string' ? caller.network : undefined
   } catch {
     return undefined
