@@ -14,7 +14,7 @@ import { Reconcile, type WaitingHost, waitingShortfall } from './reconcile.ts'
 import type { StepParts } from './steps/context.ts'
 import { assertAnswers } from './steps/edge-answers.ts'
 
-export interface ConvergeParts extends Pick<StepParts, 'primary' | 'secondary' | 'standings'> {
+export interface ConvergeParts extends Pick<StepParts, 'primary' | 'secondary' | 'standings' | 'readBack'> {
   readonly store: Store
   readonly runs: Runs
   readonly log: Log
@@ -74,6 +74,7 @@ export class Converge {
     this.#reconcile = new Reconcile(
       store,
       [primary, secondary].flatMap((edge) => edge ?? []),
+      parts.readBack,
     )
   }
 

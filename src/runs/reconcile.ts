@@ -1,27 +1,33 @@
 import type { Edge, ListedHost } from '../edge/contract.ts'
 import { certificateId } from '../edge/record/entry.ts'
+import { recordsOf } from '../model/receipt.ts'
 import { type HostFence, hostLease } from '../model/run.ts'
+import { Slots } from '../primitives/slots.ts'
 import { type Exposure, type ExposureStore, eachExposure } from '../store/ports/exposures.ts'
 import type { LeaseStore } from '../store/ports/leases.ts'
+import type { PlanStore } from '../store/ports/plans.ts'
 import type { Store } from '../store/ports/store.ts'
 import type { Shortfall } from './edge-standings.ts'
+import type { StepParts } from './steps/context.ts'
 
 type ReconciledStore = Pick<Store, 'epoch' | 'storeId'> &
   Pick<ExposureStore, 'listExposures' | 'confirmExposures'> &
+  Pick<PlanStore, 'findPlan'> &
   Pick<LeaseStore, 'lastFences'>
 
 /**
  * Why nothing is done with a host by itself since the store was restored or rebuilt. `newer`: a run that this store does not know has
  * changed it on an edge. `gone`: such a run has taken it off an edge. `older_certificate`: an edge has another certificate than the
- * store, which may be the older one. `unread`: an edge could not be read. `end`: its end may have been moved.
+ * store, which may be the older one. `unread`: an edge could not be read. `records`: its zone has other records than the store.
+ * `unanswered`: its zone gave no certain answer. `end`: its end may have been moved.
  */
-type WaitingReason = 'newer' | 'gone' | 'older_certificate' | 'unread' | 'end'
+type WaitingReason = 'newer' | 'gone' | 'older_certificate' | 'unread' | 'records' | 'unanswered' | 'end'
 
-/** A host that waits for a person, or for an edge. */
+/** A host that waits for a person, an edge, or a name server. */
 export interface WaitingHost {
   readonly host: string
   readonly why: WaitingReason
-  /** Undefined for an end. */
+  /** Undefined for an end, and for a zone. */
   readonly edge: string | undefined
 }
 
@@ -46,10 +52,12 @@ interface Seen {
 export class Reconcile {
   readonly #store: ReconciledStore
   readonly #edges: readonly Edge[]
+  readonly #readBack: StepParts['readBack']
 
-  constructor(store: ReconciledStore, edges: readonly Edge[]) {
+  constructor(store: ReconciledStore, edges: readonly Edge[], readBack: StepParts['readBack']) {
     this.#store = store
     this.#edges = edges
+    this.#readBack = readBack
   }
 
   /** Confirms hosts that are equal everywhere. Resolves with those that wait, and with whether any was confirmed. */
@@ -73,7 +81,10 @@ export class Reconcile {
 
   async #look(exposures: Iterable<Exposure>): Promise<{ equal: readonly string[]; waiting: readonly WaitingHost[] }> {
     const unconfirmed = [...exposures].filter((exposure) => exposure.unconfirmed !== undefined)
-    const doubts = await this.#doubts(unconfirmed.filter((exposure) => exposure.unconfirmed === 'edges'))
+    const compared = unconfirmed.filter((exposure) => exposure.unconfirmed === 'edges')
+    const onEdges = await this.#doubts(compared)
+    const inZones = await this.#zoneDoubts(compared.filter(({ host }) => !onEdges.has(host)))
+    const doubts = new Map([...onEdges, ...inZones])
     const equal: string[] = []
     const waiting: WaitingHost[] = []
     for (const { host, unconfirmed: what, expiresAt } of unconfirmed) {
@@ -109,23 +120,47 @@ export class Reconcile {
     )
     return new Map(doubts.flatMap(([host, doubt]) => (doubt ? [[host, doubt]] : [])))
   }
+
+  /** By host. Once a zone has been silent several times in a row, its other hosts wait for the next look. */
+  async #zoneDoubts(exposures: readonly Exposure[]): Promise<ReadonlyMap<string, Doubt>> {
+    const slots = new Slots(ASKED_AT_ONCE)
+    const silent = new Map<string, number>()
+    const reasonFor = async ({ planId, receipt }: Exposure): Promise<WaitingReason | undefined> => {
+      const plan = await this.#store.findPlan(planId)
+      const records = plan ? recordsOf(plan, receipt) : []
+      if (!plan || records.length === 0) return undefined
+      const { zone } = plan.request
+      if ((silent.get(zone) ?? 0) >= SILENT_AT_MOST) return 'unanswered'
+      const held = await this.#readBack(zone, records, NEVER_ABORTED).catch(() => 'unknown' as const)
+      silent.set(zone, held === 'unknown' ? (silent.get(zone) ?? 0) + 1 : 0)
+      if (held === 'yes') return undefined
+      return held === 'unknown' ? 'unanswered' : 'records'
+    }
+    const reasons = await Promise.all(exposures.map((exposure) => slots.run(() => reasonFor(exposure))))
+    const doubts = exposures.map(({ host }, index) => [host, reasons[index]] as const)
+    return new Map(doubts.flatMap(([host, why]) => (why ? [[host, { why, edge: undefined }]] : [])))
+  }
 }
 
-/** The edges that the newest run of the host has changed tell how the host has to be. What is older there is only behind. */
+const ASKED_AT_ONCE = 8
+const SILENT_AT_MOST = 8
+const NEVER_ABORTED = new AbortController().signal
+
+/**
+ * The edges that the newest run of the host has changed tell how the host has to be. What is older there is only behind. What stands
+ * there is compared whatever its number is: a run of this store that was undone leaves its own number and what stood before.
+ */
 function doubtOf(exposure: Exposure, seen: readonly Seen[] = [], { epoch, storeId, fences }: Known): Doubt | undefined {
   const foreign = seen.find(({ fence }) => fence.store !== undefined && fence.store !== storeId)
   if (foreign) return { why: 'newer', edge: foreign.server }
   const newest = seen.filter(({ fence }) => !seen.some((other) => isHigher(other.fence, fence)))
   const [first] = newest
   if (!first) return undefined
-  const number = fences.get(hostLease(exposure.host))
-  const isNewer = isNewerThan(first.fence, epoch, number)
-  if (!isNewer && number !== undefined) return undefined
-  // The number of its newest run is not known to a store that was rebuilt: what stands there has to be what it says.
   for (const { server, listed } of newest) {
     const why = differenceOf(exposure, listed)
     if (why) return { why, edge: server }
   }
+  const isNewer = isNewerThan(first.fence, epoch, fences.get(hostLease(exposure.host)))
   return isNewer ? { why: 'newer', edge: first.server } : undefined
 }
 
@@ -139,7 +174,7 @@ function differenceOf({ planId, receipt }: Exposure, { entry, revision }: Listed
   return entry.certificate === expected ? undefined : 'older_certificate'
 }
 
-/** Whether a run that this store does not know has changed the host. `number`: of its own newest run; undefined if a rebuild has adopted it. */
+/** Whether a run that this store does not know has changed the host. `number`: of its own newest run; undefined if it has none. */
 export const isNewerThan = (fence: HostFence, epoch: number, number: number | undefined): boolean =>
   fence.epoch > epoch || fence.number > (number ?? Number.POSITIVE_INFINITY)
 
@@ -169,6 +204,8 @@ const REASONS: Readonly<Record<WaitingReason, string>> = {
   gone: 'gone on edge',
   older_certificate: 'another certificate on edge',
   unread: 'not read: edge',
+  records: 'other records in DNS',
+  unanswered: 'no certain answer from DNS',
   end: 'end in doubt',
 }
 

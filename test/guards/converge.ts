@@ -49,6 +49,13 @@ export const CONVERGE_GUARDS: Cuts = {
   ],
   'what an edge has otherwise than a rebuilt store waits': '    if (why) return { why, edge: server }\n',
   'nothing is confirmed while an edge cannot be read': ['if (!list) return nothingRead(server)', 'if (!list) continue'],
+  'nothing is confirmed while its zone does not answer': [
+    "    if (held === 'yes') return undefined",
+    "    if (held !== 'no') return undefined",
+  ],
+  'what the zone has otherwise than the store waits': ["'unanswered' : 'records'", "'unanswered' : undefined"],
+  'a rebuilt store goes on with the numbers of the edges':
+    '  await session.raiseLastFences([hostLease(host)], number)\n',
   'a restored store begins unconfirmed': [
     "updateTable('exposures').set({ unconfirmed: 'edges' })",
     "updateTable('exposures').set({ unconfirmed: null })",

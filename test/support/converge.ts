@@ -11,7 +11,7 @@ import { createLog } from '../../src/runtime/log.ts'
 import type { Store } from '../../src/store/ports/store.ts'
 import type { FakeEdge } from './edge/fake-edge.ts'
 
-interface ConvergedWorld extends Pick<ConvergeParts, 'mostHosts'> {
+interface ConvergedWorld extends Pick<ConvergeParts, 'mostHosts'>, Partial<Pick<ConvergeParts, 'readBack'>> {
   readonly store: Store
   readonly primary: FakeEdge
   readonly secondary: FakeEdge
@@ -44,5 +44,14 @@ export function convergeOn({ store, primary, secondary, now, ...world }: Converg
     publish: (_host, commit) => commit(),
   })
   const placeOf = (server: string) => `192.168.45.${server}:80`
-  return new Converge({ ...common, ...world, primary: primary.edge, secondary: secondary.edge, runs, placeOf })
+  const readBack = async () => 'yes' as const
+  return new Converge({
+    readBack,
+    ...common,
+    ...world,
+    primary: primary.edge,
+    secondary: secondary.edge,
+    runs,
+    placeOf,
+  })
 }

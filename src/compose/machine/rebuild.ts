@@ -5,7 +5,9 @@ import { zoneOf } from '../../config/zones.ts'
 import type { Edge, Entry } from '../../edge/contract.ts'
 import { targetUrl } from '../../edge/record/entry.ts'
 import { proofOf } from '../../edge/record/proof.ts'
+import { hostLease } from '../../model/run.ts'
 import {
+  type Adoption,
   type Findings,
   type FoundEntry,
   lookAtWorld,
@@ -20,6 +22,9 @@ import { systemClock } from '../../primitives/clock.ts'
 import { createLog } from '../../runtime/log.ts'
 import { withTemporaryFolder } from '../../runtime/temporary-folder.ts'
 import { openStore, raiseEpoch, schemaVersion } from '../../store/open.ts'
+import type { ExposureStore } from '../../store/ports/exposures.ts'
+import type { LeaseStore } from '../../store/ports/leases.ts'
+import type { PlanStore } from '../../store/ports/plans.ts'
 import { type Assembly, assemble } from '../assemble.ts'
 import { planSettings } from '../observe.ts'
 import { settingOf } from '../open-store.ts'
@@ -61,22 +66,8 @@ async function enter(config: Config, { adoptions, left, store: storeId }: Findin
     const told = Math.max(highestLocalEpoch(config), ...adoptions.map(({ epoch }) => epoch ?? 0))
     const epoch = await raiseEpoch(settingOf(config), told, storeId)
     const since = systemClock.now()
-    const unconfirmed = 'edges'
     await store.transaction(async (session) => {
-      for (const { host, plan, receipt, expiresAt } of adoptions) {
-        const { planId } = plan
-        await session.insertPlan(plan)
-        await session.insertExposure({
-          host,
-          planId,
-          state: 'applied',
-          fence: 0,
-          since,
-          receipt,
-          expiresAt,
-          unconfirmed,
-        })
-      }
+      for (const adoption of adoptions) await enterHost(adoption, since, session)
       for (const { host, plan, guessed } of adoptions) {
         const { planId, request } = plan
         const facts = { server: request.server, port: request.port, tls: request.tls, guessed: guessed.join(', ') }
@@ -88,6 +79,19 @@ async function enter(config: Config, { adoptions, left, store: storeId }: Findin
   } finally {
     await store.close()
   }
+}
+
+/** The next run of the host gets a higher number than its edges tell: they have nothing that is newer than this store. */
+export async function enterHost(
+  { host, plan, receipt, expiresAt, number }: Pick<Adoption, 'host' | 'plan' | 'receipt' | 'expiresAt' | 'number'>,
+  since: number,
+  session: PlanStore & ExposureStore & LeaseStore,
+): Promise<void> {
+  const { planId } = plan
+  await session.insertPlan(plan)
+  await session.raiseLastFences([hostLease(host)], number)
+  const found = { host, planId, state: 'applied', since, receipt, expiresAt } as const
+  await session.insertExposure({ ...found, fence: 0, unconfirmed: 'edges' })
 }
 
 /** What a look uses of the service. None of it changes an edge or a zone. */
@@ -141,10 +145,13 @@ function worldOf(config: Config, parts: Assembly): RebuildParts {
   }
 }
 
-/** A host of the Primary is taken from there. */
+/** A host of the Primary is taken from there, with the highest number of all edges. */
 const inOrder = (lists: readonly (readonly FoundEntry[])[]): readonly FoundEntry[] => {
   const hosts = new Map<string, FoundEntry>()
-  for (const entry of lists.flat()) if (!hosts.has(entry.host)) hosts.set(entry.host, entry)
+  for (const entry of lists.flat()) {
+    const known = hosts.get(entry.host) ?? entry
+    hosts.set(entry.host, { ...known, number: Math.max(known.number, entry.number) })
+  }
   return [...hosts.values()].toSorted((a, b) => (a.host < b.host ? -1 : 1))
 }
 
@@ -156,6 +163,7 @@ async function entriesOn(edge: Edge): Promise<readonly FoundEntry[]> {
     record: entry && drift.length === 0 ? recordIn(entry) : undefined,
     certificate: entry?.certificate ?? undefined,
     epoch: fence?.epoch,
+    number: fence?.number ?? 0,
     store: fence?.store,
   }))
 }

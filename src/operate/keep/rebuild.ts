@@ -27,6 +27,8 @@ export interface FoundEntry {
   readonly certificate: string | undefined
   /** The epoch of the store that changed it last. */
   readonly epoch: number | undefined
+  /** The highest number of a run that an edge tells for the host; 0: none. */
+  readonly number: number
   /** The id of that store. Undefined where an earlier version has changed it. */
   readonly store: string | undefined
 }
@@ -69,12 +71,13 @@ interface Remembered {
   readonly expiresAt?: number | undefined
 }
 
-interface Adoption {
+export interface Adoption {
   readonly host: string
   readonly plan: Plan
   readonly receipt: Receipt
   readonly expiresAt: number | undefined
   readonly epoch: number | undefined
+  readonly number: number
   /** The facts that were not found and were guessed. */
   readonly guessed: readonly ('health' | 'expiry')[]
 }
@@ -171,7 +174,7 @@ const otherStore = ({ edge, store }: FoundEntry, own: string | undefined): strin
 class NotOurs extends Error {}
 
 async function adopt(entry: FoundEntry, parts: RebuildParts, remembered: Remembered = {}): Promise<Adoption> {
-  const { host, record, epoch } = entry
+  const { host, record, epoch, number } = entry
   if (!record) throw new NotOurs(`The entry on edge ${entry.edge} was edited, or another version wrote it.`)
   const named = parts.zoneOf(host)
   if (!named) throw new NotOurs('No zone of the configuration contains it.')
@@ -208,7 +211,7 @@ async function adopt(entry: FoundEntry, parts: RebuildParts, remembered: Remembe
     ...(known === undefined ? (['health'] as const) : []),
     ...('expiresAt' in remembered ? [] : (['expiry'] as const)),
   ]
-  return { host, plan, receipt, expiresAt: remembered.expiresAt, epoch, guessed }
+  return { host, plan, receipt, expiresAt: remembered.expiresAt, epoch, number, guessed }
 }
 
 /** The options of an entry as a caller writes them: a further backend is a server and a port. */

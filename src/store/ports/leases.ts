@@ -22,6 +22,8 @@ export interface LeaseStore {
   findLease(name: string, now: number): Promise<Lease | undefined>
   /** The newest fence of each of these names that was ever leased, held or not. */
   lastFences(names: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /** Makes the next fence of these names higher than this one. Never makes it lower. */
+  raiseLastFences(names: readonly string[], fence: number): Promise<void>
   /**
    * Extends leases, with one statement for every 200 of them. Resolves with the names of the leases that were extended.
    * The others are lost: they were released, or they expired and were taken again. Repeatable.

@@ -32,6 +32,15 @@ export const leasesIn = (db: Kysely<Schema>): LeaseStore => ({
     return fences
   },
 
+  async raiseLastFences(names, fence) {
+    for (const slice of slicesOf(names, SLICE_SIZE))
+      await db
+        .insertInto('leases')
+        .values(slice.map((name) => ({ name, holder: null, fence, expires_at: 0 })))
+        .onConflict((conflict) => conflict.column('name').doUpdateSet({ fence }).where('leases.fence', '<', fence))
+        .execute()
+  },
+
   async renewLeases(leases, now, ttlMs) {
     const renewed = new Set<string>()
     for (const slice of slicesOf(leases, SLICE_SIZE)) {

@@ -1,14 +1,17 @@
+import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { statusLines } from '../../../src/cli/views/status.ts'
+import { enterHost } from '../../../src/compose/machine/rebuild.ts'
 import { certificateId } from '../../../src/edge/record/entry.ts'
-import { receiptOf } from '../../../src/model/receipt.ts'
+import { receiptOf, type ZoneRecord } from '../../../src/model/receipt.ts'
 import { chosen, waitingLines } from '../../../src/operate/converge.ts'
 import { EdgeStandings } from '../../../src/runs/edge-standings.ts'
-import { openStore } from '../../../src/store/open.ts'
+import { openStore, raiseEpoch } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
+import { samplePlan } from '../../contract/samples.ts'
 import { convergeOn } from '../../support/converge.ts'
 import { FakeEdge } from '../../support/edge/fake-edge.ts'
-import { appliedPlan } from '../../support/saga.ts'
+import { nextFence } from '../../support/saga.ts'
 import { type TempFolder, tempFolder } from '../../support/temp-folder.ts'
 
 const CERTIFICATE = {
@@ -17,6 +20,7 @@ const CERTIFICATE = {
 }
 const PAIR = certificateId(CERTIFICATE.fingerprint)
 const SOON = 5
+const FORMER_EPOCH = 1
 const otherPlan = `plan_${'0'.repeat(26)}`
 
 let folder: TempFolder
@@ -27,7 +31,9 @@ let standings: EdgeStandings
 
 beforeEach(async () => {
   folder = tempFolder()
-  store = await openStore({ kind: 'sqlite', file: `${folder.path}/rebuilt.db` })
+  const setting = { kind: 'sqlite', file: `${folder.path}/rebuilt.db` } as const
+  store = await openStore(setting)
+  await raiseEpoch(setting, FORMER_EPOCH)
   primary = new FakeEdge('23')
   secondary = new FakeEdge('73')
   standings = new EdgeStandings(() => 1)
@@ -37,18 +43,23 @@ afterEach(async () => {
   folder[Symbol.dispose]()
 })
 
-const converge = () => convergeOn({ store, primary, secondary, standings, now: () => 10 })
+type ReadBack = Parameters<typeof convergeOn>[0]['readBack']
+const converge = (readBack?: ReadBack) =>
+  convergeOn({ store, primary, secondary, standings, now: () => 10, ...(readBack && { readBack }) })
 
 /** A host as a rebuild enters it. A run of the lost store with the number 7 has changed it on both edges. */
-async function adopted(expiresAt?: number): Promise<{ readonly host: string; readonly planId: string }> {
-  const { host, planId } = await appliedPlan(store, 1)
-  await store.deleteExposure(host, planId, 1)
-  const receipt = receiptOf({ certificate: CERTIFICATE })
-  const claim = { host, planId, state: 'applied', fence: 0, since: 1, receipt } as const
-  await store.insertExposure({ ...claim, expiresAt, unconfirmed: 'edges' })
+async function adopted(
+  expiresAt?: number,
+  records: readonly ZoneRecord[] = [],
+): Promise<{ readonly host: string; readonly planId: string }> {
+  const id = randomBytes(13).toString('hex')
+  const [host, planId] = [`${id}.lab.test`, `plan_${id}`]
+  const plan = samplePlan({ host, planId, digest: id, exposureId: `exposure_${id}`, state: 'applied', changes: [] })
+  const receipt = receiptOf({ certificate: CERTIFICATE, dns: { records } })
+  await store.transaction((session) => enterHost({ host, plan, receipt, expiresAt, number: 7 }, 1, session))
   for (const edge of [primary, secondary]) {
     edge.put(host, planId, PAIR)
-    edge.fences.push({ host, epoch: 1, number: 7 })
+    edge.fences.push({ host, epoch: FORMER_EPOCH, number: 7 })
   }
   return { host, planId }
 }
@@ -68,7 +79,7 @@ test('an edge that has never had the host, or was away at its last change, is on
   secondary.standing.delete(host)
   secondary.fences.splice(0, 1)
   secondary.put(other.host, otherPlan, PAIR)
-  secondary.fences.splice(0, 1, { host: other.host, epoch: 1, number: 6 })
+  secondary.fences.splice(0, 1, { host: other.host, epoch: FORMER_EPOCH, number: 6 })
   await converge().reconcile()
   expect([await unconfirmed(host), await unconfirmed(other.host)]).toEqual([undefined, undefined])
 })
@@ -126,4 +137,68 @@ test('status and the command name what waits; a host that does not wait is refus
   const body = { hosts: [row], total: 1, matched: 1, counts: { RUNNING: 1 }, edges, at: '2026-01-01T00:00:00Z' }
   const screen = { columns: 400, paint: (_: string, text: string) => text } as never
   expect(statusLines(body as never, screen).join('\n')).toContain(`${host} (gone on edge 73)`)
+})
+
+test('a run that ended before it changed an edge makes nothing newer than the store', async () => {
+  const [{ host }, later] = [await adopted(), await adopted()]
+  await nextFence(store, host, 1)
+  await converge().reconcile()
+  expect([await unconfirmed(host), await unconfirmed(later.host)]).toEqual([undefined, undefined])
+  await nextFence(store, later.host, 1)
+  secondary.standing.delete(later.host)
+  secondary.fences.splice(1, 1)
+  const [, onSecondary] = await converge().compare()
+  expect(onSecondary).toMatchObject({ behind: [later.host], unknown: [] })
+})
+
+test.each([
+  ['has changed no edge', false],
+  ['was undone on the edge', true],
+])(
+  'a run of this store that %s confirms nothing of what a newer run of the former store has left',
+  async (_, isSeen) => {
+    const { host } = await adopted()
+    primary.put(host, otherPlan, PAIR)
+    primary.fences.push({ host, epoch: FORMER_EPOCH, number: 8 })
+    await nextFence(store, host, 1)
+    const number = await nextFence(store, host, 1)
+    if (isSeen) primary.fences.push({ host, epoch: await store.epoch(), number })
+    await converge().reconcile()
+    expect(await unconfirmed(host)).toBe('edges')
+    expect(told()).toContain(`${host} (newer on edge 23)`)
+  },
+)
+
+const RECORD = { name: 'a.lab.test', type: 'A', ttl: 60, value: '192.0.2.1' } as const
+
+test.each([
+  ['other records in DNS', async () => 'no' as const],
+  ['other records in DNS', async () => 'partly' as const],
+  ['no certain answer from DNS', async () => 'unknown' as const],
+  ['no certain answer from DNS', async () => Promise.reject(new Error('It is away.'))],
+])('%s: a host that is equal on every edge waits', async (why, readBack) => {
+  const [without, { host }] = [await adopted(), await adopted(undefined, [RECORD])]
+  await converge(readBack).reconcile()
+  expect([await unconfirmed(without.host), await unconfirmed(host)]).toEqual([undefined, 'edges'])
+  expect(told()).toContain(`${host} (${why})`)
+  expect(waitingLines(await converge(readBack).waiting()).at(-1)).toBe(`  ${host}  ${why}`)
+  const asked: unknown[] = []
+  await converge(async (zone, records) => {
+    asked.push([zone, records])
+    return 'yes'
+  }).reconcile()
+  expect(asked).toEqual([['lab.test', [RECORD]]])
+  expect(await unconfirmed(host)).toBeUndefined()
+  expect(told()).toBe('')
+})
+
+test('a zone that is silent is not asked for each of its hosts', async () => {
+  for (let i = 0; i < 40; i += 1) await adopted(undefined, [RECORD])
+  let asked = 0
+  const silent = converge(async () => {
+    asked += 1
+    return 'unknown'
+  })
+  expect(await silent.waiting()).toEqual(Array(40).fill(expect.objectContaining({ why: 'unanswered' })))
+  expect(asked).toBeLessThan(20)
 })

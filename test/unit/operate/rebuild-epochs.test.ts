@@ -3,7 +3,7 @@ import { type FoundEntry, lookAtWorld, type RebuildParts } from '../../../src/op
 
 const NOW = Date.parse('2026-01-01T00:00:00Z')
 const entry = (host: string, epoch: number, store?: string): FoundEntry => ({
-  ...{ host, edge: '23', record: undefined, certificate: undefined, epoch, store },
+  ...{ host, edge: '23', record: undefined, certificate: undefined, epoch, store, number: 1 },
 })
 const parts = (entries: readonly FoundEntry[], storeId?: string) => {
   const found = { entries, silent: [] }

@@ -7,7 +7,7 @@ import { servedCertificate } from '../../../src/operate/keep/served-certificate.
 const HOST = 'shop.lab.test'
 const FINGERPRINT = Array.from({ length: 32 }, () => 'AB').join(':')
 const certificate = certificateId(FINGERPRINT)
-const ENTRY = { host: HOST, edge: '23', record: undefined, certificate, epoch: 1, store: undefined }
+const ENTRY = { host: HOST, edge: '23', record: undefined, certificate, epoch: 1, number: 1, store: undefined }
 const SHOWN = {
   kind: 'certificate',
   ...{ fingerprint: FINGERPRINT, serial: '0A', names: [HOST], coversHost: true, notBefore: 1, notAfter: 2 },

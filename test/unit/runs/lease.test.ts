@@ -77,6 +77,7 @@ test('the lock of a certificate is held during the work, and not renewed after i
       takeLeases: async (names) => names.map((name) => lease(name)),
       findLease: async () => undefined,
       lastFences: async () => new Map(),
+      raiseLastFences: async () => undefined,
       renewLeases: async (leases) => {
         calls.push('renew')
         return new Set(leases.map(({ name }) => name))

@@ -108,6 +108,17 @@ export const leaseSuite = (on: Bench) =>
       expect((await taken(store, 'two', later)).fence).toBe(lease.fence + 1)
     })
 
+    on.it('go on from the fence of a former store, and never from a lower one', async (store) => {
+      const other = await store.takeLease('lease 1', 'one', NOW, 1_000)
+      await store.raiseLastFences([NAME, 'lease 1'], 7)
+      await store.raiseLastFences([NAME], 3)
+      expect(await store.lastFences([NAME, 'lease 1'])).toStrictEqual(
+        new Map([NAME, 'lease 1'].map((name) => [name, 7])),
+      )
+      expect(await store.findLease('lease 1', NOW)).toMatchObject({ holder: other?.holder })
+      expect((await taken(store, 'one')).fence).toBe(8)
+    })
+
     on.it('are taken together, except those that another holder has', async (store) => {
       const names = Array.from({ length: 1_100 }, (_, i) => `lease ${i}`)
       await store.takeLease('lease 7', 'other', NOW, 1_000)
