@@ -14,6 +14,11 @@ export const CONVERGE_GUARDS: Cuts = {
     '(seen.has(host) && (await this.#isRemoved(host)) ? orphans : doubtful)',
     '((await this.#isRemoved(host)) ? orphans : doubtful)',
   ],
+  'the newest run that decides about a host tells whether it is gone': [
+    '.findLast(({ action }) => DECIDES',
+    '.find(({ action }) => DECIDES',
+  ],
+  'no run of converge grows with the number of hosts': ['all.slice(from, from + mostHosts)', 'all'],
   'fences of another store prove no removal': ['fences.filter((fence) => fence.epoch === epoch)', 'fences'],
   'an edited entry on the Secondary is not behind': [
     '  if (isEdited) return',
@@ -80,4 +85,9 @@ export const CONVERGE_GUARDS: Cuts = {
     "(await started.result).outcome.kind === 'succeeded' ? 'removed' : 'failed'",
     "(await started.result) ? 'removed' : 'failed'",
   ],
+  'a look of the expiry begins a bounded number of removals': [
+    'next.slice(0, Math.max(0, AT_ONCE - this.#underWay.size))',
+    'next',
+  ],
+  'an end is enforced at the time of the name server': ['CHANGE_FUDGE = 6\n', 'CHANGE_FUDGE = 60\n'],
 }

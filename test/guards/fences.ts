@@ -68,4 +68,12 @@ export const FENCE_GUARDS: Cuts = {
   'a change asks for newer runs directly before the swap':
     '      this.#parts.fences.claim(fencesOf(work)).assertNewest()\n',
   'a change records its fence before the swap': 'fences.claim(all.flatMap(fencesOf)).record(), ',
+  'a change that is overtaken leaves the others of its generation': [
+    'if (isFenced(error)) return newest()',
+    'if (isFenced(error)) throw error',
+  ],
+  'what was staged for a change that is overtaken goes': [
+    "if (ready === 'entered') return\n      await tried.staged.discard()\n",
+    "if (ready === 'entered') return\n",
+  ],
 }

@@ -58,4 +58,7 @@ export const RUN_GUARDS: Cuts = {
     'await session.finishRun(runId, ending.run, at, fence)',
   ],
   'a blocked run keeps its hosts': "      if (ending.run !== 'blocked')\n",
+  'a write that the disk has refused is told':
+    "  if (LOSSES.includes(error.code ?? '')) onLost({ path, reason: error.code ?? '' })\n",
+  'a process whose writes are lost ends': '    kill()\n',
 }

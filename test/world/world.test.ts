@@ -71,6 +71,20 @@ test('nginx that stops in the middle of a removal blocks no host', async () => {
   expect(ends).toEqual(['one apply succeeded', 'one remove rolled_back'])
 })
 
+/** The zone's server is the witness of the time: a removal takes the name first, under a signature that is good for seconds. */
+test('an instance whose clock jumps ahead ends no exposure before its end', async () => {
+  const ends = await endsOf(
+    [
+      { do: 'apply', by: 'a', host: 'one', expires: true, thenMs: 2_000 },
+      { do: 'shift', by: 'a', ms: 22_000, thenMs: 8_000 },
+      { do: 'shift', by: 'a', ms: 0, thenMs: 60_000 },
+    ],
+    template,
+  )
+  expect(ends.slice(0, 2)).toEqual(['one apply succeeded', 'one remove rolled_back'])
+  expect(ends.at(-1)).toBe('one remove succeeded')
+})
+
 async function assertSound(history: History): Promise<void> {
   const found = await findBroken(history, template)
   expect(found && describeCounterexample(found)).toBeUndefined()
