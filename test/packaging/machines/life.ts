@@ -4,11 +4,13 @@ import { hourOfDuties } from '../../support/machine/duties.ts'
 import { expose, PAGE, ready, setUp, states, visit } from '../../support/machine/installation.ts'
 import { Machine } from '../../support/machine/machine.ts'
 import { upgradeNginx } from '../../support/machine/newer-nginx.ts'
+import { WITH_POSTGRES } from '../../support/machine/postgres.ts'
 import { ADDRESS, surround } from '../../support/machine/surroundings.ts'
 import { buildPackage } from '../../support/package/build.ts'
 import type { Suite } from '../../support/package/clean-root.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { until } from '../../support/until.ts'
+import { typePage } from './page.ts'
 
 const HOST = 'first.example.test'
 const READYZ = `http://${ADDRESS}:8045/readyz`
@@ -24,7 +26,7 @@ export function lifeOf(suite: Suite): void {
   beforeAll(async () => {
     if (!isRoot()) return
     const { deb } = await buildPackage(folder.path, { only: 'deb', uncompressed: true })
-    machine = await Machine.boot(suite)
+    machine = await Machine.boot(suite, WITH_POSTGRES)
     await surround(machine)
     const begun = performance.now()
     typed = await setUp(machine, deb)
@@ -254,28 +256,6 @@ export function lifeOf(suite: Suite): void {
       await expectWhole()
     })
 
-    test('is restored from a backup after everything was lost', async () => {
-      await machine.write('/root/backup.pass', 'correct horse battery staple\n', '0600')
-      const backup = '/var/backups/drawbridge.backup --passphrase-file /root/backup.pass'
-      await machine.done(`drawbridge backup ${backup}`)
-      await machine.done(
-        'systemctl stop drawbridge drawbridge-edge; rm -rf /var/lib/drawbridge/* /etc/nginx/drawbridge/*',
-      )
-      await machine.done(
-        `systemctl start drawbridge-edge && drawbridge restore ${backup} && systemctl start drawbridge`,
-      )
-      await until('the host is served', async () => (await visit(machine, HOST)) === PAGE, 60_000)
-      await expectWhole()
-      expect(await machine.run('drawbridge', 'diff', '--all')).toMatchObject({ code: 0 })
-      expect(await machine.run('drawbridge', 'audit', 'verify')).toMatchObject({ code: 0 })
-    })
-
-    test('is rebuilt from what is served', async () => {
-      await machine.done('systemctl stop drawbridge; rm -rf /var/lib/drawbridge/*')
-      await machine.done('drawbridge rebuild --from-world --yes && systemctl start drawbridge')
-      await expectWhole()
-      const same = async () => (await machine.run('drawbridge', 'diff', '--all')).code === 0
-      await until('there is no difference', same, 60_000)
-    })
+    typePage(() => machine, expectWhole)
   })
 }

@@ -7,14 +7,16 @@ import { fingerprintIn } from '../../../lab/enrolment.ts'
 import { isRoot } from '../../../lab/program.ts'
 import { expose, PAGE, ready, visit, visitsDuring } from '../../support/machine/installation.ts'
 import type { Machine } from '../../support/machine/machine.ts'
+import { POSTGRES_URL, trustPostgres } from '../../support/machine/postgres.ts'
 import { ADDRESS, AUTHORITY_CA, BACKEND, DIRECTORY, ISSUING_ROOTS, ZONE } from '../../support/machine/surroundings.ts'
 import { bootThree, SECONDARY, type ThreeMachines } from '../../support/machine/three.ts'
+import { ON_THREE_MACHINES, PAGE_OF_OPERATIONS } from '../../support/machine/typed-blocks.ts'
 import { commandsOf } from '../../support/network/page-commands.ts'
 import { buildPackage } from '../../support/package/build.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { until } from '../../support/until.ts'
 
-const SECTION = 'From one machine to three without downtime'
+const [SECTION, RETIRE] = ON_THREE_MACHINES
 const HOST = `neighbour.${ZONE}`
 /** Before: the service is root and changes nginx itself. */
 const SERVICE_AS_ROOT = `[Unit]
@@ -90,10 +92,8 @@ describe.runIf(isRoot())('three booted machines, by the commands of docs/operati
     )
     const former = await one.read('/etc/drawbridge/drawbridge.yaml')
     await one.write('/etc/drawbridge/three.yaml', merged(former, three))
-    const url = `postgres://drawbridge:secret-of-the-test@${ADDRESS}:5432/drawbridge?sslmode=verify-full&sslrootcert=/etc/drawbridge/postgres-ca.crt`
-    await one.write('/etc/drawbridge/secrets/store', `${url}\n`, '0600')
-    for (const machine of [one, second])
-      await machine.write('/etc/drawbridge/postgres-ca.crt', await one.read('/etc/postgresql/own.crt'))
+    await one.write('/etc/drawbridge/secrets/store', `${POSTGRES_URL}\n`, '0600')
+    for (const machine of [one, second]) await trustPostgres(one, machine)
     const put =
       'exec setpriv --reuid drawbridge --regid drawbridge --clear-groups dd of=/var/lib/drawbridge/store.key conv=excl status=none'
     await second.write('/usr/local/bin/put-store-key', `#!/bin/sh\numask 077\n${put}\n`, '0755')
@@ -135,7 +135,7 @@ describe.runIf(isRoot())('three booted machines, by the commands of docs/operati
   }
 
   test('each command succeeds, and no request of a visitor fails', async () => {
-    const commands = commandsOf('docs/operations.md', SECTION)
+    const commands = commandsOf(PAGE_OF_OPERATIONS, SECTION)
     expect(commands.length).toBeGreaterThan(20)
     const answers = await visitsDuring(machines['23'], [`https://${HOST}/`], async () => {
       for (const { machine, line } of commands)
@@ -161,11 +161,61 @@ describe.runIf(isRoot())('three booted machines, by the commands of docs/operati
     expect(await machines['23'].run('drawbridge', 'diff', '--all')).toMatchObject({ code: 0 })
     expect(await machines['25'].run('drawbridge', 'doctor')).toMatchObject({ code: 0 })
   })
+
+  test('a Secondary that was retired by the page leaves with a purge, and nothing else of the installation changes', async () => {
+    const [one, second, third] = [machines['23'], machines['25'], machines['73']]
+    for (const { line } of commandsOf(PAGE_OF_OPERATIONS, RETIRE)) {
+      const { code, output } = await one.onTerminal(line, [['Retire edge 73?', 'y']])
+      expect(code, `${line}: ${output}`).toBe(0)
+      expect(output).toContain('apt purge drawbridge')
+    }
+    for (const machine of [one, second]) {
+      const file = '/etc/drawbridge/drawbridge.yaml'
+      const { servers, edges, ...config } = parse(await machine.read(file))
+      const { '73': _, ...kept } = edges
+      const text = stringify({ ...config, servers: { ...servers, secondary: 'none' }, edges: kept })
+      // Owner and mode stay as they are.
+      await machine.done(`cat >${file} && systemctl restart drawbridge`, { input: text })
+      await until('it runs', async () => isUp(machine, 'drawbridge'), 60_000)
+    }
+
+    const hosts = [HOST, `after-23.${ZONE}`, `after-25.${ZONE}`]
+    const installation = async () => [
+      ...(await Promise.all([one, second].map((machine) => machine.done('drawbridge diff --all')))),
+      await one.done('cd /etc/nginx && find nginx.conf drawbridge -type f -exec sha256sum {} + | sort'),
+      await one.done(hosts.map((host) => `dig +noall +answer ${host} ANY @127.0.0.1`).join(';')),
+      await one.done("drawbridge status | awk '{ print $1, $2 }'"),
+    ]
+    const before = await installation()
+    let told = ''
+    const addresses = hosts.map((host) => `https://${host}/`)
+    const answers = await visitsDuring(one, addresses, async () => {
+      told = await third.done('apt-get purge -y drawbridge', { seconds: 200 })
+    })
+    expect(answers.filter((answer) => answer !== '200 0')).toEqual([])
+    expect(told).not.toMatch(/withdraw/)
+    expect(await installation()).toEqual(before)
+
+    const left = 'ls -d /etc/drawbridge /var/lib/drawbridge* /etc/nginx/drawbridge /run/drawbridge; id drawbridge; true'
+    expect(await third.done(left)).not.toMatch(/^\/|uid=/m)
+    expect(await third.done("systemctl list-unit-files 'drawbridge*' --no-legend; true")).toBe('')
+    expect(await third.done("systemctl list-units --all 'drawbridge*' --no-legend")).toBe('')
+    expect(await third.done('systemctl --failed --no-legend')).toBe('')
+    expect(await third.done('nginx -t 2>&1 && systemctl restart nginx && cat /etc/nginx/nginx.conf')).not.toContain(
+      'include /etc/nginx/drawbridge',
+    )
+
+    for (const name of ['23', '25'] as const) {
+      await expectExposed(machines[name], `alone-${name}.${ZONE}`)
+      expect(await machines[name].run('drawbridge', 'doctor')).toMatchObject({ code: 0 })
+    }
+    expect(await one.run('drawbridge', 'diff', '--all')).toMatchObject({ code: 0 })
+  })
 })
 
 /** The blocks of YAML of a section. */
 function yamlOf(section: string): string[] {
-  const page = readFileSync(join(checkout(), 'docs/operations.md'), 'utf8')
+  const page = readFileSync(join(checkout(), PAGE_OF_OPERATIONS), 'utf8')
   const text = page.split(/^## /m).find((part) => part.startsWith(`${section}\n`)) ?? ''
   return [...text.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block)
 }

@@ -1,9 +1,9 @@
 import type { Suite } from '../package/clean-root.ts'
 import { Machine } from './machine.ts'
-import { ADDRESS, BACKEND, ISSUING_ROOTS, surround } from './surroundings.ts'
+import { startPostgres, WITH_POSTGRES } from './postgres.ts'
+import { BACKEND, ISSUING_ROOTS, surround } from './surroundings.ts'
 
 export const SECONDARY = '192.168.45.73'
-const MORE = { kind: 'machine-of-three', packages: ['postgresql', 'openssh-server', 'openssh-client'] }
 
 export interface ThreeMachines extends AsyncDisposable {
   readonly '23': Machine
@@ -14,7 +14,7 @@ export interface ThreeMachines extends AsyncDisposable {
 /** Three booted machines at one switch. Machine 23 has BIND, the authority, PostgreSQL and the switch; 25 has the backend. */
 export async function bootThree(suite: Suite): Promise<ThreeMachines> {
   await using stack = new AsyncDisposableStack()
-  const boot = async () => stack.use(await Machine.boot(suite, MORE))
+  const boot = async () => stack.use(await Machine.boot(suite, WITH_POSTGRES))
   // The first one makes the root.
   const first = await boot()
   const [second, third] = [await boot(), await boot()]
@@ -46,21 +46,4 @@ async function trustEachOther(first: Machine, second: Machine): Promise<void> {
   await second.done('chmod 0700 /root/.ssh && systemctl start ssh')
   const key = (await second.read('/etc/ssh/ssh_host_ed25519_key.pub')).split(' ').slice(0, 2).join(' ')
   await first.write('/root/.ssh/known_hosts', `${BACKEND} ${key}\n`)
-}
-
-/** Debian's PostgreSQL with a certificate for its address, and an empty database. */
-async function startPostgres(machine: Machine): Promise<void> {
-  const request = 'openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 365 -subj /CN=postgres'
-  const files = '-keyout /etc/postgresql/own.key -out /etc/postgresql/own.crt'
-  await machine.done(
-    `${request} -addext subjectAltName=IP:${ADDRESS} ${files} && chown postgres: /etc/postgresql/own.*`,
-  )
-  const settings = `listen_addresses = '${ADDRESS}'\nssl = on\nssl_cert_file = '/etc/postgresql/own.crt'\nssl_key_file = '/etc/postgresql/own.key'\n`
-  await machine.done(`printf '%s' "${settings}" >>"$(echo /etc/postgresql/*/main/postgresql.conf)"`)
-  const callers = [ADDRESS, BACKEND].map((address) => `hostssl drawbridge drawbridge ${address}/32 scram-sha-256`)
-  await machine.done(`printf '%s\\n' "${callers.join('\n')}" >>"$(echo /etc/postgresql/*/main/pg_hba.conf)"`)
-  await machine.done('systemctl restart postgresql && systemctl restart "postgresql@*"')
-  const sql = "create role drawbridge login password 'secret-of-the-test'; "
-  await machine.done(`cd / && runuser -u postgres -- psql -v ON_ERROR_STOP=1 -c "${sql}"`)
-  await machine.done('cd / && runuser -u postgres -- createdb -O drawbridge drawbridge')
 }
