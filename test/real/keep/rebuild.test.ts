@@ -5,6 +5,7 @@ import type { ServiceConfig } from '../../../lab/service-config.ts'
 import { statePaths } from '../../../lab/state.ts'
 import { entryProof } from '../../../src/edge/record/proof.ts'
 import type { Plan } from '../../../src/model/exposure.ts'
+import { hostLease } from '../../../src/model/run.ts'
 import { type Exposure, eachExposure } from '../../../src/store/ports/exposures.ts'
 import { EAGER, isSettled, RENEW_NOW, serials } from '../../support/acme/renewal.ts'
 import { updateZone } from '../../support/dns/lab-dns.ts'
@@ -142,6 +143,8 @@ describe('a store that was deleted under its exposures', () => {
       expect((await rebuild('--yes')).stdout).toContain(`${TOTAL} hosts are in the store`)
       const waiting = [...(await managed()).values()].map(({ exposure }) => exposure.unconfirmed)
       expect(waiting).toEqual(Array(TOTAL).fill('edges'))
+      const numbers = await withStore(lab, (store) => store.lastFences([...before.keys()].map(hostLease)))
+      expect([...numbers.values()].filter((number) => number > 0)).toHaveLength(TOTAL)
     })
   })
 
