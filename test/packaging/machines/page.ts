@@ -119,7 +119,10 @@ export function typePage(machineOf: () => Machine, expectWhole: () => Promise<vo
     },
 
     Restore: async (lines) => {
-      await machine.done(`systemctl stop drawbridge drawbridge-edge; rm -rf ${STATE}/* /etc/nginx/drawbridge/*`)
+      // As on a new machine: nothing is left of what the edge knew, either.
+      const lost = `${STATE} ${STATE}-edge /etc/nginx/drawbridge`
+      await machine.done(`systemctl stop drawbridge drawbridge-edge; rm -rf ${lost}`)
+      await machine.done(`install -d -m 0700 -o drawbridge -g drawbridge ${STATE}`)
       await machine.done('systemctl start drawbridge-edge')
       await type(lines)
       expect(await visit(machine, HOST)).toBe(PAGE)
