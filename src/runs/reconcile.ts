@@ -6,6 +6,7 @@ import { Slots } from '../primitives/slots.ts'
 import { type Exposure, type ExposureStore, eachExposure } from '../store/ports/exposures.ts'
 import type { LeaseStore } from '../store/ports/leases.ts'
 import type { PlanStore } from '../store/ports/plans.ts'
+import type { RunStore } from '../store/ports/runs.ts'
 import type { Store } from '../store/ports/store.ts'
 import type { Shortfall } from './edge-standings.ts'
 import type { StepParts } from './steps/context.ts'
@@ -13,6 +14,7 @@ import type { StepParts } from './steps/context.ts'
 type ReconciledStore = Pick<Store, 'epoch' | 'storeId'> &
   Pick<ExposureStore, 'listExposures' | 'confirmExposures'> &
   Pick<PlanStore, 'findPlan'> &
+  Pick<RunStore, 'runsOfHost'> &
   Pick<LeaseStore, 'lastFences'>
 
 /**
@@ -115,10 +117,25 @@ export class Reconcile {
       for (const listed of list.hosts)
         if (listed.fence) seen.get(listed.host)?.push({ server, listed, fence: listed.fence })
     }
-    const doubts = exposures.map(
-      (exposure) => [exposure.host, doubtOf(exposure, seen.get(exposure.host), known)] as const,
-    )
-    return new Map(doubts.flatMap(([host, doubt]) => (doubt ? [[host, doubt]] : [])))
+    const doubts = new Map<string, Doubt>()
+    for (const exposure of exposures) {
+      const doubt = doubtOf(exposure, seen.get(exposure.host), known)
+      if (!doubt) continue
+      const { isNewer, ...told } = doubt
+      if (isNewer || !(await this.#isOwnNumber(exposure, known))) doubts.set(exposure.host, told)
+    }
+    return doubts
+  }
+
+  /**
+   * Whether the number of the host is from before the restore: then what an edge has under it was lost there, or edited. A rebuild has
+   * taken it from the edges. A run of this store that failed has raised it; one that succeeded has confirmed the host.
+   */
+  async #isOwnNumber({ host, fence }: Exposure, { fences }: Known): Promise<boolean> {
+    const number = fences.get(hostLease(host))
+    if (fence === 0 || number === undefined) return false
+    const runs = await this.#store.runsOfHost(host)
+    return !runs.some((run) => run.fence === number && run.state !== 'succeeded')
   }
 
   /** By host. Once a zone has been silent several times in a row, its other hosts wait for the next look. */
@@ -146,22 +163,23 @@ const ASKED_AT_ONCE = 8
 const SILENT_AT_MOST = 8
 const NEVER_ABORTED = new AbortController().signal
 
-/**
- * The edges that the newest run of the host has changed tell how the host has to be. What is older there is only behind. What stands
- * there is compared whatever its number is: a run of this store that was undone leaves its own number and what stood before.
- */
-function doubtOf(exposure: Exposure, seen: readonly Seen[] = [], { epoch, storeId, fences }: Known): Doubt | undefined {
+/** The edges that the newest run of the host has changed tell how the host has to be. What is older there is only behind. */
+function doubtOf(
+  exposure: Exposure,
+  seen: readonly Seen[] = [],
+  { epoch, storeId, fences }: Known,
+): (Doubt & { readonly isNewer: boolean }) | undefined {
   const foreign = seen.find(({ fence }) => fence.store !== undefined && fence.store !== storeId)
-  if (foreign) return { why: 'newer', edge: foreign.server }
+  if (foreign) return { why: 'newer', edge: foreign.server, isNewer: true }
   const newest = seen.filter(({ fence }) => !seen.some((other) => isHigher(other.fence, fence)))
   const [first] = newest
   if (!first) return undefined
+  const isNewer = isNewerThan(first.fence, epoch, fences.get(hostLease(exposure.host)))
   for (const { server, listed } of newest) {
     const why = differenceOf(exposure, listed)
-    if (why) return { why, edge: server }
+    if (why) return { why, edge: server, isNewer }
   }
-  const isNewer = isNewerThan(first.fence, epoch, fences.get(hostLease(exposure.host)))
-  return isNewer ? { why: 'newer', edge: first.server } : undefined
+  return isNewer ? { why: 'newer', edge: first.server, isNewer } : undefined
 }
 
 function differenceOf({ planId, receipt }: Exposure, { entry, revision }: ListedHost): WaitingReason | undefined {

@@ -52,7 +52,11 @@ export const CONVERGE_GUARDS: Cuts = {
     'fence.epoch > epoch || fence.number > (number',
     'fence.epoch > epoch || 0 > (number',
   ],
-  'what an edge has otherwise than a rebuilt store waits': '    if (why) return { why, edge: server }\n',
+  'what an edge has otherwise than a rebuilt store waits': '    if (why) return { why, edge: server, isNewer }\n',
+  'a failed run of a restored store makes nothing older than it': [
+    "run.fence === number && run.state !== 'succeeded'",
+    'run.fence === 0',
+  ],
   'nothing is confirmed while an edge cannot be read': ['if (!list) return nothingRead(server)', 'if (!list) continue'],
   'nothing is confirmed while its zone does not answer': [
     "    if (held === 'yes') return undefined",

@@ -4,14 +4,15 @@ import { statusLines } from '../../../src/cli/views/status.ts'
 import { enterHost } from '../../../src/compose/machine/rebuild.ts'
 import { certificateId } from '../../../src/edge/record/entry.ts'
 import { receiptOf, type ZoneRecord } from '../../../src/model/receipt.ts'
+import { hostLease } from '../../../src/model/run.ts'
 import { chosen, waitingLines } from '../../../src/operate/converge.ts'
 import { EdgeStandings } from '../../../src/runs/edge-standings.ts'
 import { openStore, raiseEpoch } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
-import { samplePlan } from '../../contract/samples.ts'
+import { samplePlan, sampleRun } from '../../contract/samples.ts'
 import { convergeOn } from '../../support/converge.ts'
 import { FakeEdge } from '../../support/edge/fake-edge.ts'
-import { nextFence } from '../../support/saga.ts'
+import { appliedPlan, nextFence } from '../../support/saga.ts'
 import { type TempFolder, tempFolder } from '../../support/temp-folder.ts'
 
 const CERTIFICATE = {
@@ -151,23 +152,57 @@ test('a run that ended before it changed an edge makes nothing newer than the st
   expect(onSecondary).toMatchObject({ behind: [later.host], unknown: [] })
 })
 
+/** A host as a restore leaves it. The number 2 is that of its newest run in the backup. */
+async function restored(): Promise<{ readonly host: string; readonly planId: string }> {
+  const { host, planId } = await appliedPlan(store, 1)
+  await store.deleteExposure(host, planId, 1)
+  await store.raiseLastFences([hostLease(host)], 2)
+  await store.insertExposure({
+    host,
+    planId,
+    state: 'applied',
+    fence: 2,
+    since: 1,
+    receipt: receiptOf({}),
+    unconfirmed: 'edges',
+  })
+  for (const edge of [primary, secondary]) {
+    edge.put(host, planId)
+    edge.fences.push({ host, epoch: FORMER_EPOCH, number: 2 })
+  }
+  return { host, planId }
+}
+
+test('a host whose files are lost under the number of the backup is confirmed, and written again', async () => {
+  const { host, planId } = await restored()
+  for (const edge of [primary, secondary]) edge.standing.delete(host)
+  await converge().reconcile()
+  expect(await unconfirmed(host)).toBeUndefined()
+  expect([primary, secondary].map((edge) => edge.planOf(host))).toEqual([planId, planId])
+})
+
 test.each([
-  ['has changed no edge', false],
-  ['was undone on the edge', true],
-])(
-  'a run of this store that %s confirms nothing of what a newer run of the former store has left',
-  async (_, isSeen) => {
-    const { host } = await adopted()
-    primary.put(host, otherPlan, PAIR)
-    primary.fences.push({ host, epoch: FORMER_EPOCH, number: 8 })
-    await nextFence(store, host, 1)
-    const number = await nextFence(store, host, 1)
-    if (isSeen) primary.fences.push({ host, epoch: await store.epoch(), number })
-    await converge().reconcile()
-    expect(await unconfirmed(host)).toBe('edges')
-    expect(told()).toContain(`${host} (newer on edge 23)`)
-  },
-)
+  ['rebuilt', 'has changed no edge'],
+  ['rebuilt', 'was undone on the edge'],
+  ['restored', 'has changed no edge'],
+  ['restored', 'was undone on the edge'],
+])('%s: a run of this store that %s confirms nothing of what a run of the former store has left', async (by, end) => {
+  const { host, planId } = by === 'rebuilt' ? await adopted() : await restored()
+  const former = (primary.fences.at(-1)?.number ?? 0) + 1
+  primary.put(host, otherPlan, PAIR)
+  primary.fences.push({ host, epoch: FORMER_EPOCH, number: former })
+  const number = await nextFence(store, host, 1)
+  expect(number, 'the same number').toBe(former)
+  const run = sampleRun({ runId: `run_${host}`, host, planId, action: 'repair', fence: number })
+  await store.insertRun(run)
+  await store.finishRun(run.runId, 'rolled_back', 2, number)
+  await store.claimExposure(host, planId, run.runId, number)
+  await store.passClaims(run.runId, undefined)
+  if (end.startsWith('was')) primary.fences.push({ host, epoch: await store.epoch(), number })
+  await converge().reconcile()
+  expect(await unconfirmed(host)).toBe('edges')
+  expect(told()).toContain(`${host} (newer on edge 23)`)
+})
 
 const RECORD = { name: 'a.lab.test', type: 'A', ttl: 60, value: '192.0.2.1' } as const
 
