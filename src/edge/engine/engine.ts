@@ -1,5 +1,5 @@
-import type { Clock } from '../../primitives/clock.ts'
 import { KeyedQueue } from '../../primitives/keyed-queue.ts'
+import { Slices } from '../../primitives/slices.ts'
 import {
   type ChallengeChange,
   type Change,
@@ -15,12 +15,11 @@ import { faultOf, withEdgeFaults } from '../faults.ts'
 import type { Fences } from '../fences/fences.ts'
 import { isChallenge } from '../record/challenge.ts'
 import { findFailing, GroupCommit, type Member } from './group-commit.ts'
-import { type ProposalParts, type Proposed, propose, type Work } from './proposals.ts'
+import { type ProposalParts, type Proposed, propose, SLICE_MS, type Work } from './proposals.ts'
 import { noteRuns, settleRuns } from './unsettled.ts'
 import type { Batch, NextGeneration, OutsideChange, Staged, Standing, Tried } from './web-server.ts'
 
 export interface EngineParts<S extends Standing, O> extends ProposalParts<S, O> {
-  readonly clock: Clock
   readonly fences: Fences
   /** Makes this process the owner of the folder, once. Throws an EdgeFault if another one is. Default: this one is. */
   readonly own?: (() => void) | undefined
@@ -133,7 +132,7 @@ export class GenerationEngine<S extends Standing, O> {
     const proposed: Proposed<S, O>[] = []
     for (const member of members) {
       try {
-        const one = propose(member, this.#parts, batch)
+        const one = await propose(member, this.#parts, batch)
         if (one.decided.some(({ effect }) => effect.kind === 'put' && effect.entry.certificate !== null))
           await this.#parts.web.assertNoDebugLog()
         if (one.decided.length > 0) proposed.push(one)
@@ -152,9 +151,10 @@ export class GenerationEngine<S extends Standing, O> {
    */
   async #generation(proposed: readonly Proposed<S, O>[], batch: Batch<S, O>): Promise<void> {
     let left: readonly Proposed<S, O>[] = this.#orOneAlone(proposed)
+    let begun = batch
     let hasFailed = false
     for (let attempt = 1; left.length > 0; ) {
-      const next = draftOf(left, batch)
+      const next = await draftOf(left, begun)
       const isServed = next.isServedOtherwise || hasOutside(left)
       if (next.isSame && !hasOutside(left)) return this.#finishUnchanged(left)
       const tried =
@@ -168,7 +168,7 @@ export class GenerationEngine<S extends Standing, O> {
         }
         hasFailed = true
         await this.#parts.web.assertValid()
-        left = await this.#withoutFailing(left, tried.refused, batch)
+        left = await this.#withoutFailing(left, tried.refused, begun)
         continue
       }
       const ready = await this.#enter(left, tried.staged, isServed)
@@ -176,12 +176,9 @@ export class GenerationEngine<S extends Standing, O> {
       await tried.staged.discard()
       if (ready.length === left.length && attempt === ATTEMPTS) throw EDITED
       if (ready.length === left.length) attempt += 1
-      left = (
-        await this.#proposals(
-          ready.map(({ member }) => member),
-          batch,
-        )
-      ).filter(({ decided }) => decided.length > 0)
+      begun = await this.#parts.web.begin()
+      const again = ready.map(({ member }) => member)
+      left = (await this.#proposals(again, begun)).filter(({ decided }) => decided.length > 0)
     }
   }
 
@@ -200,7 +197,7 @@ export class GenerationEngine<S extends Standing, O> {
       await web.reload()
       this.#loaded = web.number
     }
-    this.#serve(proposed)
+    await this.#serve(proposed)
   }
 
   /** Leaves out the changes of runs that have lost a lease. */
@@ -220,7 +217,7 @@ export class GenerationEngine<S extends Standing, O> {
   ): Promise<Proposed<S, O>[]> {
     let last = first
     const passes = async (some: readonly Proposed<S, O>[]): Promise<boolean> => {
-      const tried = await tryOut(some, draftOf(some, batch))
+      const tried = await tryOut(some, await draftOf(some, batch))
       if ('refused' in tried) last = tried.refused
       else await tried.staged.discard()
       return !('refused' in tried)
@@ -277,18 +274,21 @@ export class GenerationEngine<S extends Standing, O> {
       throw faultOf(folder, error)
     }
     outside.keep()
-    this.#serve(proposed)
+    await this.#serve(proposed)
     web.forgetOld(staged.number, former)
     return 'entered'
   }
 
-  #serve(proposed: readonly Proposed<S, O>[]): void {
+  async #serve(proposed: readonly Proposed<S, O>[]): Promise<void> {
+    const slices = new Slices(SLICE_MS, this.#parts.clock)
     for (const { member, decided } of proposed) {
-      for (const { item, effect } of decided)
+      for (const { item, effect } of decided) {
         member.work.verdicts.set(item.host, {
           ...this.#serving(item.host),
           ...(effect.kind === 'release' && { released: this.#parts.web.releasedPlace(item.host) }),
         } as HostVerdict)
+        if (slices.isOver) await slices.next()
+      }
       this.#served.push(member)
     }
   }
@@ -341,7 +341,7 @@ export class GenerationEngine<S extends Standing, O> {
   }
 }
 
-const draftOf = <S extends Standing, O>(proposed: readonly Proposed<S, O>[], batch: Batch<S, O>): NextGeneration<O> =>
+const draftOf = <S extends Standing, O>(proposed: readonly Proposed<S, O>[], batch: Batch<S, O>): Promise<NextGeneration<O>> =>
   batch.draft(proposed.flatMap(({ decided }) => decided.map(({ item, effect }) => ({ host: item.host, effect }))))
 
 function tryOut<S extends Standing, O>(proposed: readonly Proposed<S, O>[], next: NextGeneration<O>): Promise<Tried> {

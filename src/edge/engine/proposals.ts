@@ -1,4 +1,6 @@
 import { escapeText } from '../../model/escape-text.ts'
+import type { Clock } from '../../primitives/clock.ts'
+import { Slices } from '../../primitives/slices.ts'
 import {
   type ChallengeChange,
   type Change,
@@ -12,8 +14,12 @@ import type { Member } from './group-commit.ts'
 import { generationBefore } from './unsettled.ts'
 import type { Batch, Effect, Standing, WebServer } from './web-server.ts'
 
+/** How long hosts may be decided about before other work of the process gets the event loop. */
+export const SLICE_MS = 10
+
 /** What decides about a change beside the change itself. */
 export interface ProposalParts<S extends Standing, O> {
+  readonly clock: Clock
   readonly server: string
   readonly folder: string
   readonly web: WebServer<S, O>
@@ -42,14 +48,15 @@ export interface Proposed<S extends Standing, O> {
 const NO_FENCE = { host: '', epoch: 0, number: 0 }
 
 /** Decides about each host by what stands now. A host that is refused does not refuse the others. */
-export function propose<S extends Standing, O>(
+export async function propose<S extends Standing, O>(
   member: Member<Work>,
   parts: ProposalParts<S, O>,
   batch: Batch<S, O>,
-): Proposed<S, O> {
+): Promise<Proposed<S, O>> {
   const { change, challenge, verdicts } = member.work
   const hosts = new Set<string>()
-  const decided = change.items.flatMap((item): Decided<S, O>[] => {
+  const slices = new Slices(SLICE_MS, parts.clock)
+  const decideItem = (item: ChangeItem): Decided<S, O>[] => {
     if (verdicts.get(item.host)?.state === 'refused') return []
     if (hosts.has(item.host)) throw new EdgeFault('change_invalid', `${item.host} is named twice in one change.`)
     hosts.add(item.host)
@@ -68,7 +75,12 @@ export function propose<S extends Standing, O>(
       verdicts.set(item.host, { host: item.host, state: 'refused', fault: error })
       return []
     }
-  })
+  }
+  const decided: Decided<S, O>[] = []
+  for (const item of change.items) {
+    decided.push(...decideItem(item))
+    if (slices.isOver) await slices.next()
+  }
   return { member, decided }
 }
 

@@ -69,7 +69,7 @@ export interface Batch<S extends Standing, O> {
   assertServable(entry: Entry): void
   /** What the effect writes outside the generation. Throws an EdgeFault if it is not possible. */
   outsideOf(item: ChangeItem, effect: Effect<S>, run: RunName | undefined): readonly O[]
-  draft(effects: readonly { readonly host: string; readonly effect: Effect<S> }[]): NextGeneration<O>
+  draft(effects: readonly { readonly host: string; readonly effect: Effect<S> }[]): Promise<NextGeneration<O>>
 }
 
 /**

@@ -143,7 +143,7 @@ function belongsIn(file: string, key: string): boolean {
 export class Shard {
   readonly #header: string
   #segments: Segment[]
-  #known: ReadonlyMap<string, string> | undefined
+  #known: Map<string, string> | undefined
 
   constructor(file: string, text = '') {
     this.#header = text === '' || text.startsWith(HEADER) ? HEADER : ''
@@ -197,7 +197,8 @@ export class Shard {
 
   /** Replaces a part. A new part goes before the first part with a greater key, or behind the last part. */
   put(key: string, raw: string | undefined): void {
-    this.#known = undefined
+    if (raw === undefined || raw === '') this.#known?.delete(key)
+    else this.#known?.set(key, raw)
     const found = this.#segments.findIndex((segment) => segment.key === key)
     const next = this.#segments.findIndex((segment) => segment.key !== undefined && segment.key > key)
     const last = this.#segments.findLastIndex((segment) => segment.key !== undefined)

@@ -14,6 +14,7 @@ import {
   shardOf,
   TEXT_KINDS,
 } from '../config/shards.ts'
+import type { Slices } from '../../primitives/slices.ts'
 import type { Listening } from '../config/sockets.ts'
 import { type Pairs, renderPair } from './pairs.ts'
 import type { PresentGeneration } from './present.ts'
@@ -82,12 +83,14 @@ export class Draft {
     this.#shardWith(host).hosts.set(host, standing)
   }
 
-  /** All files that differ, including the certificates that hosts need then. */
-  texts(): Map<string, ShardText> {
+  /** All files that differ, including the certificates that hosts need then. Thousands of hosts are read in slices. */
+  async texts(slices: Slices): Promise<Map<string, ShardText>> {
     const texts = new Map<string, ShardText>()
-    for (const [shard, { files, changed }] of this.#shards)
+    for (const [shard, { files, changed }] of this.#shards) {
       for (const kind of changed) texts.set(fileOfShard(kind, shard), files.get(kind)?.text ?? null)
-    for (const [file, text] of this.#pemTexts()) texts.set(file, text)
+      if (slices.isOver) await slices.next()
+    }
+    for (const [file, text] of await this.#pemTexts(slices)) texts.set(file, text)
     return texts
   }
 
@@ -140,9 +143,9 @@ export class Draft {
   }
 
   /** nginx's files contain exactly the certificates that hosts name. */
-  #pemTexts(): Map<string, ShardText> {
+  async #pemTexts(slices: Slices): Promise<Map<string, ShardText>> {
     const { present, pairs } = this.#parts
-    const needed = this.#certificates()
+    const needed = await this.#certificates(slices)
     const there = present.pemIds()
     const changed = new Map<string, Shard>()
     const put = (folder: string, id: string, text: string | undefined) => {
@@ -158,6 +161,7 @@ export class Draft {
       const pair = pairs.find(id)
       if (!pair) throw noPair(id)
       for (const [folder, text] of renderPair(id, pair)) put(folder, id, text)
+      if (slices.isOver) await slices.next()
     }
     for (const id of there)
       if (!needed.has(id))
@@ -166,7 +170,7 @@ export class Draft {
     return new Map([...changed].map(([file, shard]) => [file, shard.text]))
   }
 
-  #certificates(): ReadonlySet<string> {
+  async #certificates(slices: Slices): Promise<ReadonlySet<string>> {
     const ids = new Set<string>()
     const add = (entry: Entry | undefined, text?: string) => {
       if (entry?.certificate) ids.add(entry.certificate)
@@ -174,11 +178,15 @@ export class Draft {
       const [, found] = /\s([0-9a-f]{32})\s*;/.exec(text ?? '') ?? []
       if (found !== undefined && this.#parts.pairs.has(found)) ids.add(found)
     }
-    for (const standing of this.#parts.present.all())
+    for (const standing of this.#parts.present.all()) {
       if (!this.#shards.has(shardOf(standing.host)))
         add(standing.entry, standing.isEdited ? standing.parts.get('tls/hosts') : undefined)
-    for (const { hosts } of this.#shards.values())
+      if (slices.isOver) await slices.next()
+    }
+    for (const { hosts } of this.#shards.values()) {
       for (const one of hosts.values()) add(one.entry, 'parts' in one ? one.parts.get('tls/hosts') : undefined)
+      if (slices.isOver) await slices.next()
+    }
     return ids
   }
 }

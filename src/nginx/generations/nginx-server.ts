@@ -14,15 +14,16 @@ import { GENERATIONS } from '../../edge/layout.ts'
 import { isAdopted, isReleased, type OutsideFile } from '../../estate/layout.ts'
 import { refusalSentence } from '../../estate/reading/refusal.ts'
 import type { RunName, UnsettledRun } from '../../model/run.ts'
+import { Slices } from '../../primitives/slices.ts'
 import { renderParts } from '../config/render-entry.ts'
 import type { Listening } from '../config/sockets.ts'
 import type { Replaced } from '../files/replace.ts'
-import { Draft, type ShardText } from './draft.ts'
+import { Draft } from './draft.ts'
 import type { Pairs } from './pairs.ts'
 import { type RefreshParts, refresh } from './refresh.ts'
-import { discard, enter, forgetOld, isUpToDate, type Staged } from './stage.ts'
+import { discard, enter, forgetOld, formerOf, isUpToDate, SLICE_MS, type Staged } from './stage.ts'
 import { isOnlyMissing, type Standing } from './standing.ts'
-import { Trials } from './trials.ts'
+import { type Drafted, Trials } from './trials.ts'
 
 /** The files by which nginx serves a released host. */
 export interface ReleasedFiles {
@@ -104,20 +105,23 @@ export class NginxServer implements WebServer<Standing, OutsideFile> {
   }
 
   async begin(): Promise<Batch<Standing, OutsideFile>> {
-    const { present, pairs } = this.#parts
+    const { present, pairs, folder, clock } = this.#parts
     const listening = await this.#parts.listening()
+    const former = formerOf(folder, present.number)
     return {
       isOnlyMissing: (standing) => present.linkOf(standing.host) === undefined && isOnlyMissing(standing, listening),
       assertServable: (entry) => this.#assertServable(entry, listening),
       outsideOf: (item, effect, run) => this.#outsideOf(item, effect, run, listening),
-      draft: (effects) => {
+      draft: async (effects) => {
         const draft = new Draft({ present, pairs, listening })
+        const slices = new Slices(SLICE_MS, clock)
         for (const { host, effect } of effects) {
           if (effect.kind === 'put') draft.put(effect.entry, effect.challenge)
           else if (effect.kind === 'restore') draft.restore(effect.standing)
           else if (effect.kind !== 'none') draft.remove(host)
+          if (slices.isOver) await slices.next()
         }
-        return this.#next(draft)
+        return this.#next({ former, texts: await draft.texts(slices) }, draft.isServedOtherwise)
       },
     }
   }
@@ -153,14 +157,13 @@ export class NginxServer implements WebServer<Standing, OutsideFile> {
     return record ? [record] : []
   }
 
-  #next(draft: Draft): NextGeneration<OutsideFile> {
-    const texts: ReadonlyMap<string, ShardText> = draft.texts()
+  #next(drafted: Drafted, isServedOtherwise: boolean): NextGeneration<OutsideFile> {
     const { server } = this.#parts
     return {
-      isSame: texts.size === 0,
-      isServedOtherwise: draft.isServedOtherwise,
+      isSame: drafted.texts.size === 0,
+      isServedOtherwise,
       stageTested: async (outside, signal) => {
-        const tried = await this.#trials.stageTested(texts, outside, signal)
+        const tried = await this.#trials.stageTested(drafted, outside, signal)
         if (!('refusal' in tried)) return { staged: this.#staged(tried.staged) }
         const reason = refusalSentence(tried.refusal)
         return {
@@ -171,7 +174,7 @@ export class NginxServer implements WebServer<Standing, OutsideFile> {
         }
       },
       stageUntested: async () => {
-        const staged = await this.#trials.staged(texts)
+        const staged = await this.#trials.staged(drafted)
         await staged.durable
         return this.#staged(staged)
       },

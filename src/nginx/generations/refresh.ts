@@ -5,6 +5,7 @@ import { EDITED } from '../../edge/engine/engine.ts'
 import { CURRENT, STAGING } from '../../edge/layout.ts'
 import { BASE_FILE, MAX_PARTS, type PemKind } from '../../estate/layout.ts'
 import type { Refusal } from '../../estate/reading/refusal.ts'
+import { Slices } from '../../primitives/slices.ts'
 import { digestOf, renderParts } from '../config/render-entry.ts'
 import { pemFolder } from '../config/shards.ts'
 import type { Listening } from '../config/sockets.ts'
@@ -12,8 +13,8 @@ import { Draft, type ShardText } from './draft.ts'
 import { isAsFormerlyRendered } from './former.ts'
 import type { Pairs } from './pairs.ts'
 import type { PresentGeneration } from './present.ts'
-import { discard, enter, isUpToDate, pointTo, type Staged } from './stage.ts'
-import type { TrialParts, Trials } from './trials.ts'
+import { discard, enter, formerOf, isUpToDate, pointTo, SLICE_MS, type Staged } from './stage.ts'
+import type { Drafted, TrialParts, Trials } from './trials.ts'
 
 export interface RefreshParts extends TrialParts {
   /** Whether the base file of the staged generation differs from the present one only in its number. */
@@ -40,9 +41,11 @@ export async function refresh(
   trials: Trials,
   { pairs, listening, isRunning, signal }: Refreshed,
 ): Promise<{ readonly number: number; readonly former: number | undefined } | undefined> {
-  const { folder, present, reload } = parts
+  const { folder, present, reload, clock } = parts
+  const before = formerOf(folder, present.number)
   await keepPairs(present, pairs)
-  const staged = await refreshed(parts, trials, rewritten(present, pairs, listening), signal)
+  const texts = await rewritten(present, pairs, listening, new Slices(SLICE_MS, clock))
+  const staged = await refreshed(parts, trials, { former: before, texts }, signal)
   if (!staged) return undefined
   const former = present.number
   const leave = baseFileOf(folder, former)
@@ -81,9 +84,15 @@ async function keepPairs(present: PresentGeneration, pairs: Pairs): Promise<void
 const pemIn = (part = ''): string => /^[0-9a-f]{32} "([^"]*)";\n/.exec(part)?.[1] ?? ''
 
 /** The files with texts of unedited hosts that this version or these settings render differently. */
-function rewritten(present: PresentGeneration, pairs: Pairs, listening: Listening): Map<string, ShardText> {
+async function rewritten(
+  present: PresentGeneration,
+  pairs: Pairs,
+  listening: Listening,
+  slices: Slices,
+): Promise<Map<string, ShardText>> {
   const draft = new Draft({ present, pairs, listening })
   for (const standing of present.all()) {
+    if (slices.isOver) await slices.next()
     const { entry, challenge, parts, isEdited, isFormer } = standing
     if (!entry || isEdited) continue
     try {
@@ -94,18 +103,18 @@ function rewritten(present: PresentGeneration, pairs: Pairs, listening: Listenin
       // The edge no longer has a file for an id that the options name. The host stays unchanged.
     }
   }
-  return draft.texts()
+  return draft.texts(slices)
 }
 
 /** Undefined if the new generation would be the same. Then a refusal by nginx does not count: its cause is outside our files. */
 async function refreshed(
   { isSameBase, refused }: RefreshParts,
   trials: Trials,
-  texts: ReadonlyMap<string, ShardText>,
+  drafted: Drafted,
   signal: AbortSignal | undefined,
 ): Promise<Staged | undefined> {
-  const staged = await trials.staged(texts)
-  const isSame = texts.size === 0 && isSameBase(staged)
+  const staged = await trials.staged(drafted)
+  const isSame = drafted.texts.size === 0 && isSameBase(staged)
   const refusal = await trials.refusalOf(staged, [], signal)
   if (refusal && !isSame) throw refused(refusal)
   if (!isSame) return staged

@@ -31,15 +31,21 @@ export interface Staged {
   readonly folder: string
   /** Resolves when everything in it is on the disk. */
   readonly durable: Promise<void>
-  /** The folder of the generation that it was made from, and what stood there: what changed since then is not in it. */
-  readonly former: string | undefined
+  readonly former: Former
+}
+
+/** The generation that the next one is made from, and what stood in it: what changes from then on is not in the next one. */
+export interface Former {
+  readonly number: number | undefined
+  readonly folder: string | undefined
+  /** What tells whether a file has changed, by its path in the generation. */
   readonly sources: ReadonlyMap<string, string>
 }
 
 export interface NewGeneration {
   readonly clock: Clock
-  /** The number of the generation whose other files stay as they are. */
-  readonly from: number | undefined
+  /** Its other files stay as they are. */
+  readonly former: Former
   /** The texts that change, by their path in the generation. Null: the file goes. */
   readonly texts: ReadonlyMap<string, ShardText>
   readonly base: (generation: {
@@ -49,22 +55,19 @@ export interface NewGeneration {
   }) => string | Promise<string>
 }
 
-/** How long files may be written before other work of the service gets the event loop. */
-const SLICE_MS = 10
+/** How long the texts and files of a generation may be made before other work of the service gets the event loop. */
+export const SLICE_MS = 10
 
 /** Writes a generation beside the others. Unchanged files are links to the same content: a generation costs little. */
-export async function stage(edgeFolder: string, { from, texts, base, clock }: NewGeneration): Promise<Staged> {
-  const { number, folder } = newFolder(edgeFolder, from ?? 0)
+export async function stage(edgeFolder: string, { former, texts, base, clock }: NewGeneration): Promise<Staged> {
+  const { number, folder } = newFolder(edgeFolder, former.number ?? 0)
   const drafts: Promise<void>[] = []
   try {
     makeFolders(folder)
-    const former = from === undefined ? undefined : join(edgeFolder, GENERATIONS, String(from))
-    // Before anything waits: the texts were made from these.
-    const sources = sourcesIn(former)
-    const kept = [...sources.keys()].filter((file) => !texts.has(file))
+    const kept = [...former.sources.keys()].filter((file) => !texts.has(file))
     const slices = new Slices(SLICE_MS, clock)
     for (const file of kept) {
-      carryOn(join(former ?? '', file), join(folder, file))
+      carryOn(join(former.folder ?? '', file), join(folder, file))
       if (slices.isOver) await slices.next()
     }
     const written = [...texts].flatMap(([file, text]) => (text === null ? [] : [{ file, text }]))
@@ -85,7 +88,7 @@ export async function stage(edgeFolder: string, { from, texts, base, clock }: Ne
       await Promise.all([...folders].map(syncFolder))
     })
     durable.catch(() => undefined)
-    return { number, folder, durable: withEdgeFaults(folder, () => durable), former, sources }
+    return { number, folder, durable: withEdgeFaults(folder, () => durable), former }
   } catch (error) {
     // A file that is still being written would keep its folder.
     await Promise.allSettled(drafts)
@@ -117,6 +120,12 @@ function newFolder(edgeFolder: string, after: number): { number: number; folder:
       if (errorCode(error) !== 'EEXIST') throw error
     }
   }
+}
+
+/** Take it before anything is decided by what stands: an edit that comes later is found by `isUpToDate`. */
+export function formerOf(edgeFolder: string, number: number | undefined): Former {
+  const folder = number === undefined ? undefined : join(edgeFolder, GENERATIONS, String(number))
+  return { number, folder, sources: sourcesIn(folder) }
 }
 
 /** All files and links of a generation that nginx includes, and what tells whether one has changed. */
@@ -151,8 +160,8 @@ function entriesOf(folder: string) {
 }
 
 /** Whether the files that a generation was made from are still the same. */
-export function isUpToDate({ former, sources }: Staged): boolean {
-  const now = sourcesIn(former)
+export function isUpToDate({ former: { folder, sources } }: Pick<Staged, 'former'>): boolean {
+  const now = sourcesIn(folder)
   return now.size === sources.size && [...sources].every(([file, signature]) => now.get(file) === signature)
 }
 

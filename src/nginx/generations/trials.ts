@@ -2,7 +2,6 @@ import { assertStaging, faultOf } from '../../edge/faults.ts'
 import type { OutsideFile } from '../../estate/layout.ts'
 import type { Refusal } from '../../estate/reading/refusal.ts'
 import type { Clock } from '../../primitives/clock.ts'
-import type { ShardText } from './draft.ts'
 import type { PresentGeneration } from './present.ts'
 import { discard, type NewGeneration, type Staged, stage } from './stage.ts'
 
@@ -18,6 +17,9 @@ export interface TrialParts {
   readonly test: (staged: Staged, outside: readonly OutsideFile[], signal?: AbortSignal) => Promise<Refusal | undefined>
 }
 
+/** The texts of the next generation, and the generation by which they were made. */
+export type Drafted = Pick<NewGeneration, 'former' | 'texts'>
+
 export type Tried = { readonly staged: Staged } | { readonly refusal: Refusal }
 
 /** Writes generations beside the present one, and tests them with nginx. */
@@ -29,12 +31,12 @@ export class Trials {
   }
 
   async stageTested(
-    texts: ReadonlyMap<string, ShardText>,
+    draft: Drafted,
     outside: readonly OutsideFile[],
     signal?: AbortSignal,
   ): Promise<Tried> {
     await assertStaging(this.#parts.folder)
-    const staged = await this.staged(texts)
+    const staged = await this.staged(draft)
     const refusal = await this.refusalOf(staged, outside, signal)
     return refusal ? { refusal } : { staged }
   }
@@ -54,9 +56,9 @@ export class Trials {
   }
 
   /** Writes a generation with these texts. */
-  staged(texts: ReadonlyMap<string, ShardText>): Promise<Staged> {
-    const { folder, base, present, clock } = this.#parts
-    return stage(folder, { from: present.number, texts, base, clock }).catch((error: unknown) => {
+  staged({ former, texts }: Drafted): Promise<Staged> {
+    const { folder, base, clock } = this.#parts
+    return stage(folder, { former, texts, base, clock }).catch((error: unknown) => {
       throw faultOf(folder, error)
     })
   }

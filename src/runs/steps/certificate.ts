@@ -4,7 +4,7 @@ import type { Edge } from '../../edge/contract.ts'
 import type { ChosenCertificate } from '../../model/receipt.ts'
 import type { LeaseGuard, RunGuard } from '../../model/run.ts'
 import type { Note, Step } from '../engine/step.ts'
-import { fenceOf, guardOf } from './proxy.ts'
+import { fencesByHost, guardOf } from './proxy.ts'
 
 export interface CertificateParts {
   /** The installed certificate to use, if there is one. */
@@ -115,12 +115,12 @@ export const edgeResponder = (edge: Edge, guard: RunGuard): ChallengeResponder =
   type: 'http-01',
   present: (host, token, answer) =>
     edge.challenge(
-      { host, fence: fenceOf(guard.fences, host), token, answer },
+      { host, fence: fencesByHost(guard)(host), token, answer },
       { ...guardOf(guard), signal: guard.signal },
     ),
   withdraw: (host, token) =>
     edge.challenge(
-      { host, fence: fenceOf(guard.fences, host), token, answer: null },
+      { host, fence: fencesByHost(guard)(host), token, answer: null },
       { ...guardOf(guard), signal: guard.signal },
     ),
 })

@@ -3,7 +3,7 @@ import type { RunGuard } from '../../model/run.ts'
 import type { PlanStore } from '../../store/ports/plans.ts'
 import type { Step } from '../engine/step.ts'
 import type { StepContext } from './context.ts'
-import { fenceOf, guardOf } from './proxy.ts'
+import { fencesByHost, guardOf } from './proxy.ts'
 import type { Member } from './subject.ts'
 
 interface ConvergeParts {
@@ -27,11 +27,12 @@ export function convergeStep(parts: ConvergeParts): Step<'proxy', null> {
   const { edge, members, removes, removedPlans, guard, store, entryFor, onCrashPoint } = parts
   const removed = (exposed: ReadonlySet<string>) =>
     guard.fences.map(({ host }) => host).filter((host) => !exposed.has(host) && removes.includes(host))
+  const fenceOf = fencesByHost(guard)
   const wishOf = async ({ host, planId, receipt }: Member) => {
     const plan = await store.findPlan(planId)
     if (!plan) return []
     const wanted = await entryFor(edge, plan, plan.request.tls ? receipt.certificate : undefined)
-    return [{ host, fence: fenceOf(guard.fences, host), expected: 'any' as const, wanted }]
+    return [{ host, fence: fenceOf(host), expected: 'any' as const, wanted }]
   }
   return {
     name: 'proxy',
@@ -46,7 +47,7 @@ export function convergeStep(parts: ConvergeParts): Step<'proxy', null> {
           ? []
           : [
               {
-                ...{ host: one.host, fence: fenceOf(guard.fences, one.host), mend: true },
+                ...{ host: one.host, fence: fenceOf(one.host), mend: true },
                 expected: { revision: one.revision },
                 wanted: 'absent' as const,
               },

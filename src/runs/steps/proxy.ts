@@ -50,8 +50,10 @@ export type ProxyStep = Step<ProxyTarget['name'], ProxyImage>
  */
 export function proxyStep(parts: ProxyParts, target: ProxyTarget): ProxyStep {
   const { primary, secondary, guard, onCrashPoint, judgeSecondary } = parts
-  const fenced = (wishes: readonly Wish[]): ChangeItem[] =>
-    wishes.map((wish) => ({ ...wish, fence: fenceOf(guard.fences, wish.host) }))
+  const fenced = (wishes: readonly Wish[]): ChangeItem[] => {
+    const fenceOf = fencesByHost(guard)
+    return wishes.map((wish) => ({ ...wish, fence: fenceOf(wish.host) }))
+  }
 
   const place = async (
     edge: Edge,
@@ -105,10 +107,14 @@ export const guardOf = (guard: RunGuard) => ({
   heldForMs: () => guard.leftMs,
 })
 
-export function fenceOf(fences: readonly HostFence[], host: string): HostFence {
-  const fence = fences.find((one) => one.host === host)
-  if (!fence) throw new StepFault(`The run has no fence for ${host}.`, { untouched: true })
-  return fence
+/** The fence of each host of a run, of which there may be thousands. */
+export function fencesByHost({ fences }: Pick<RunGuard, 'fences'>): (host: string) => HostFence {
+  const known = new Map(fences.map((fence) => [fence.host, fence]))
+  return (host) => {
+    const fence = known.get(host)
+    if (!fence) throw new StepFault(`The run has no fence for ${host}.`, { untouched: true })
+    return fence
+  }
 }
 
 function placedIn(verdicts: readonly HostVerdict[]): { generation: number; released?: string } {

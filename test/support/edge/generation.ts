@@ -5,8 +5,9 @@ import { renderBase } from '../../../src/nginx/config/render-base.ts'
 import { Draft } from '../../../src/nginx/generations/draft.ts'
 import { Pairs } from '../../../src/nginx/generations/pairs.ts'
 import { PresentGeneration } from '../../../src/nginx/generations/present.ts'
-import { enter, stage } from '../../../src/nginx/generations/stage.ts'
+import { enter, formerOf, stage } from '../../../src/nginx/generations/stage.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
+import { Slices } from '../../../src/primitives/slices.ts'
 import { entryOf } from './edge.ts'
 
 const LISTENING = { listen: ['192.168.45.23'], ports: { http: 80, https: 443 } }
@@ -31,6 +32,7 @@ export async function enterGeneration(
   const pairs = new Pairs(folder, systemClock.now)
   // A pair that is there without a text: what a certificate is does not matter here.
   Object.assign(pairs, { find: () => ({ certificatePem: EMPTY, keyPem: EMPTY }) })
+  const former = formerOf(folder, present.number)
   const draft = new Draft({ present, pairs, listening: { ...LISTENING, listen } })
   for (const { host, target = 'http://192.168.45.25:3000', tls = false, options } of entries) {
     const entry = entryOf({ host, planId: PLAN, target, proof: 'a'.repeat(64), ...(options && { options }) })
@@ -38,8 +40,8 @@ export async function enterGeneration(
   }
   const staged = await stage(folder, {
     clock: systemClock,
-    from: present.number,
-    texts: draft.texts(),
+    former,
+    texts: await draft.texts(new Slices(1_000)),
     base: (generation) =>
       renderBase({ ...LISTENING, listen, folder }, { ...generation, serves: { http: true, https: true } }),
   })
