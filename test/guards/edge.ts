@@ -31,6 +31,14 @@ export const EDGE_GUARDS: Cuts = {
     'const isLinked = seen.some((one) => one.isLink)',
     'const isLinked = seen.some((one) => one.isLink && !one.isLink)',
   ],
+  'an edit after the decision is found': [
+    'this.#next({ former, texts',
+    'this.#next({ former: formerOf(folder, present.number), texts',
+  ],
+  'a change of many hosts leaves the event loop to others': [
+    '        } as HostVerdict)\n        if (slices.isOver) await slices.next()\n',
+    '        } as HostVerdict)\n',
+  ],
   'an edit in the middle of a change begins it again': [' || !staged.isUpToDate()) {', ') {'],
   'private keys are not given to an nginx that logs them': [
     '          await this.#parts.web.assertNoDebugLog()\n',

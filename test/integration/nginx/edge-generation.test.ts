@@ -5,7 +5,7 @@ import { EdgeFault, type Entry, OwnedElsewhere } from '../../../src/edge/contrac
 import { shardOf } from '../../../src/nginx/config/shards.ts'
 import { PresentGeneration } from '../../../src/nginx/generations/present.ts'
 import type { Staged } from '../../../src/nginx/generations/stage.ts'
-import { systemClock } from '../../../src/primitives/clock.ts'
+import { type Clock, systemClock } from '../../../src/primitives/clock.ts'
 import { changeHost } from '../../support/edge/edge.ts'
 import { listing } from '../../support/edge/edge-folder.ts'
 import { entryOf, startEngine, type TestEngine } from '../../support/edge/engine.ts'
@@ -136,6 +136,42 @@ test('an entry that somebody edited is not overwritten, removed or undone, unles
   expect(at.present.find(A.host)?.parts.get('backends')).toBe('a.lab.test http://127.0.0.1:1;\n')
   await at.place(OTHER, { mend: true })
   expect(at.present.find(A.host)).toMatchObject({ entry: OTHER, isEdited: false })
+})
+
+test('an edit that comes between the decision and the writing is not overwritten', async () => {
+  let meanwhile = () => undefined as void
+  using at = await startEngine({ assertNoDebugLog: async () => meanwhile() })
+  const certificate = await at.certificate(A.host)
+  await at.place(A)
+  // Called when the hosts of the change are decided about.
+  meanwhile = () => edit(at, A.host)
+  await expect(at.place({ ...OTHER, certificate })).rejects.toMatchObject({ kind: 'changed_elsewhere' })
+  expect(at.present.find(A.host)?.parts.get('backends')).toBe('a.lab.test http://127.0.0.1:1;\n')
+})
+
+test('a change of many hosts leaves the event loop to others while it is decided, made and told', async () => {
+  // Every slice is over when it is looked at, so that each way through the hosts takes a turn for each of them.
+  let now = 0
+  const turns = { taken: 0 }
+  const clock: Clock = {
+    ...systemClock,
+    monotonic: () => {
+      now += 20
+      return now
+    },
+    turn: async () => {
+      turns.taken += 1
+      await systemClock.turn()
+    },
+  }
+  using at = await startEngine({ clock })
+  const items = Array.from({ length: 20 }, (_, n) => entryOf(`h${n}.lab.test`)).map((wanted) => ({
+    ...{ host: wanted.host, fence: { host: wanted.host, epoch: 1, number: 1 }, expected: 'any' as const, wanted },
+  }))
+  turns.taken = 0
+  const verdicts = await at.engine.change({ items })
+  expect(verdicts.map(({ state }) => state)).toEqual(items.map(() => 'serving'))
+  expect(turns.taken).toBeGreaterThan(6 * items.length)
 })
 
 test('what is only missing of an entry is written again, and so is what is missing of its neighbours', async () => {
