@@ -33,12 +33,13 @@ export function benchStretches({ stretches: { hosts } }: Sizes): Promise<Row[]> 
       await perform(lab, 'converge')
       await measured('a renewal of their wildcard certificate', async () => {
         await makeWildcard(lab.description.zone, statePaths(lab.state).certificates)
-        await untilChanged(lab, 'renew', hosts)
+        await untilChanged(lab, ['renew'], hosts)
       })
       await measured('a converge after the return of the Secondary', async () => {
-        const before = changedBy(lab, 'converge')
+        // A renewal tries again for an edge that lags, and may be there first.
+        const before = changedBy(lab, DUTIES)
         secondary.goOn()
-        await untilChanged(lab, 'converge', before + hosts)
+        await untilChanged(lab, DUTIES, before + hosts)
       })
     } finally {
       // A stopped process cannot be ended with the lab.
@@ -52,14 +53,15 @@ export function benchStretches({ stretches: { hosts } }: Sizes): Promise<Row[]> 
   })
 }
 
-type Duty = 'renew' | 'converge'
+const DUTIES = ['renew', 'converge'] as const
+type Duty = (typeof DUTIES)[number]
 
 /** The service may do the work by itself, or longer than it lets a caller wait, so what counts is what the audit says. */
-async function untilChanged(lab: Lab, duty: Duty, hosts: number): Promise<void> {
-  let last = { hosts: changedBy(lab, duty), at: performance.now() }
+async function untilChanged(lab: Lab, duties: readonly Duty[], hosts: number): Promise<void> {
+  let last = { hosts: changedBy(lab, duties), at: performance.now() }
   while (last.hosts < hosts) {
-    const sentence = await perform(lab, duty)
-    const now = { hosts: changedBy(lab, duty), at: performance.now() }
+    const sentence = await perform(lab, duties.at(-1) ?? 'converge')
+    const now = { hosts: changedBy(lab, duties), at: performance.now() }
     if (now.hosts > last.hosts) last = now
     else if (now.at - last.at > STUCK_MS)
       throw new Error(`${sentence} Only ${now.hosts} of ${hosts} hosts were changed. ${lastFault(lab)}`)
@@ -73,10 +75,10 @@ interface Audited {
   readonly facts?: { readonly hosts?: number }
 }
 
-/** How many times a duty has changed a host on an edge since the beginning. */
-function changedBy({ state }: Lab, duty: Duty): number {
+/** How many times these duties have changed a host on an edge since the beginning. */
+function changedBy({ state }: Lab, duties: readonly Duty[]): number {
   using database = new DatabaseSync(join(statePaths(state).service, 'drawbridge.db'), { readOnly: true })
-  const lines = database.prepare('select entry from audit_lines where action = ?').all(duty)
+  const lines = duties.flatMap((duty) => database.prepare('select entry from audit_lines where action = ?').all(duty))
   const entries = lines.map(({ entry }) => JSON.parse(String(entry)) as Audited)
   return entries.reduce((sum, { outcome, facts }) => sum + (outcome === 'ok' ? (facts?.hosts ?? 0) : 0), 0)
 }

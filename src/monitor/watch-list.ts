@@ -1,6 +1,7 @@
 import type { EdgeReader, ServedMap } from '../edge/served.ts'
 import type { HostStatus, WatchedHost } from '../model/host-status.ts'
 import type { Clock } from '../primitives/clock.ts'
+import { Slices } from '../primitives/slices.ts'
 import type { EventStore } from '../store/ports/events.ts'
 import { type Exposure, type ExposureStore, eachExposure } from '../store/ports/exposures.ts'
 import type { PlanStore } from '../store/ports/plans.ts'
@@ -33,6 +34,8 @@ interface WatchListParts {
 const LIST_MS = 30_000
 /** Exposures between two pauses that let other work run. */
 const EXPOSURES_PER_TURN = 50
+/** Time of comparing with the edge between two such pauses. */
+const SLICE_MS = 10
 const READ_EVENTS_MS = 500
 const LONGEST_BETWEEN_READINGS_MS = 5_000
 /** The edge is not read again for this many times the time that reading and comparing took: at most a twentieth of the time goes into it. */
@@ -110,8 +113,7 @@ export class WatchList {
   async #showReleased(host: string, planId: string): Promise<void> {
     const { store, writer, reader, environment } = this.#parts
     if ((await store.findPlan(planId))?.state !== 'released') return
-    const watched = watchedHosts(await reader.read(), this.#exposures, environment)
-    const released = watched.find((one) => one.host === host)
+    const released = watchedHosts(await reader.read(), this.#exposures, environment).find((one) => one.host === host)
     if (released) writer.put(pending(released))
   }
 
@@ -134,8 +136,9 @@ export class WatchList {
     const map = await this.#parts.reader.read()
     this.#readAt = now
     await this.#findOrphans(map, now)
-    if (map !== this.#map || isListed || this.#areExposuresNew || this.#orphans.size > 0) this.#syncAll(map, asked, now)
+    const isNew = map !== this.#map || isListed || this.#areExposuresNew || this.#orphans.size > 0
     this.#areExposuresNew = false
+    if (isNew) await this.#syncAll(map, asked, now)
     this.#map = map
     this.#readingMs = this.#parts.clock.monotonic() - began
   }
@@ -213,17 +216,28 @@ export class WatchList {
     } else this.#exposures.delete(host)
   }
 
-  #syncAll(map: ServedMap, asked: number, now: number): void {
-    const { board, writer, environment } = this.#parts
+  /** In slices. A host whose run ends meanwhile has been synced by then, and is left out. */
+  async #syncAll(map: ServedMap, asked: number, now: number): Promise<void> {
+    const { board, writer, environment, clock } = this.#parts
+    const slices = new Slices(SLICE_MS, clock)
     board.setPatterns(map.patterns ?? [])
     for (const [host, at] of this.#syncedAt) if (at < asked) this.#syncedAt.delete(host)
     // A configuration that was read before the end of a run is out of date for its host.
     const isCurrent = ({ host }: { readonly host: string }) => !this.#syncedAt.has(host)
     const isNewOrphan = (host: string) => now - (this.#orphans.get(host) ?? 0) < LEFT_BEHIND_MS
-    const watched = watchedHosts(map, this.#exposures, environment).filter(({ host }) => !isNewOrphan(host))
+    const watched: WatchedHost[] = []
+    for (const one of watchedHosts(map, this.#exposures, environment)) {
+      if (!isNewOrphan(one.host)) watched.push(one)
+      if (slices.isOver) await slices.next()
+    }
     const names = new Set(watched.map(({ host }) => host))
-    for (const { host } of [...board.all()].filter(isCurrent)) if (!names.has(host)) writer.remove(host)
-    for (const one of watched.filter(isCurrent)) {
+    for (const status of [...board.all()]) {
+      if (!names.has(status.host) && isCurrent(status)) writer.remove(status.host)
+      if (slices.isOver) await slices.next()
+    }
+    for (const one of watched) {
+      if (slices.isOver) await slices.next()
+      if (!isCurrent(one)) continue
       const status = board.find(one.host)
       if (!status || isOtherExposure(status, one) || status.listenGap !== one.listenGap) writer.put(pending(one))
       else if (isChanged(status, one)) writer.put({ ...status, ...one })

@@ -63,17 +63,15 @@ export const watchedExposure = (
 const LISTED: readonly PlanState[] = ['applied', 'removing', 'blocked']
 
 /** Every host that the edge serves, managed or not, and every exposure, even if its file is missing. */
-export function watchedHosts(
+export function* watchedHosts(
   map: Pick<ServedMap, 'hosts' | 'find'>,
   held: ReadonlyMap<string, WatchedExposure>,
   environment: EdgeEnvironment,
-): WatchedHost[] {
-  const ours = [...held.values()].filter(isListed)
-  const unmanaged = map.hosts.filter(({ host }) => !held.has(host) && parseName(host) === host)
-  return [
-    ...ours.map((one) => managedHost(one, map.find(one.host)?.configPath ?? null, environment)),
-    ...unmanaged.map((served) => unmanagedHost(served, environment)),
-  ]
+): Generator<WatchedHost> {
+  for (const one of held.values())
+    if (isListed(one)) yield managedHost(one, map.find(one.host)?.configPath ?? null, environment)
+  for (const served of map.hosts)
+    if (!held.has(served.host) && parseName(served.host) === served.host) yield unmanagedHost(served, environment)
 }
 
 /** A host after its run, before the edge's configuration is read again. Undefined if the host is not checked. */

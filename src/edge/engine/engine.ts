@@ -341,7 +341,10 @@ export class GenerationEngine<S extends Standing, O> {
   }
 }
 
-const draftOf = <S extends Standing, O>(proposed: readonly Proposed<S, O>[], batch: Batch<S, O>): Promise<NextGeneration<O>> =>
+const draftOf = <S extends Standing, O>(
+  proposed: readonly Proposed<S, O>[],
+  batch: Batch<S, O>,
+): Promise<NextGeneration<O>> =>
   batch.draft(proposed.flatMap(({ decided }) => decided.map(({ item, effect }) => ({ host: item.host, effect }))))
 
 function tryOut<S extends Standing, O>(proposed: readonly Proposed<S, O>[], next: NextGeneration<O>): Promise<Tried> {

@@ -144,6 +144,7 @@ export class Shard {
   readonly #header: string
   #segments: Segment[]
   #known: Map<string, string> | undefined
+  #stray: readonly number[] | undefined
 
   constructor(file: string, text = '') {
     this.#header = text === '' || text.startsWith(HEADER) ? HEADER : ''
@@ -161,6 +162,11 @@ export class Shard {
 
   /** The numbers of the lines that belong to no host. */
   get strayLines(): readonly number[] {
+    this.#stray ??= this.#strayLines()
+    return this.#stray
+  }
+
+  #strayLines(): readonly number[] {
     const stray: number[] = []
     let line = linesIn(this.#header)
     for (const { key, raw } of this.#segments)
@@ -197,6 +203,7 @@ export class Shard {
 
   /** Replaces a part. A new part goes before the first part with a greater key, or behind the last part. */
   put(key: string, raw: string | undefined): void {
+    this.#stray = undefined
     if (raw === undefined || raw === '') this.#known?.delete(key)
     else this.#known?.set(key, raw)
     const found = this.#segments.findIndex((segment) => segment.key === key)

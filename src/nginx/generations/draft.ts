@@ -2,6 +2,7 @@ import { EdgeFault } from '../../edge/contract.ts'
 import type { Challenge } from '../../edge/record/challenge.ts'
 import type { Entry } from '../../edge/record/entry.ts'
 import { MAX_PARTS } from '../../estate/layout.ts'
+import type { Slices } from '../../primitives/slices.ts'
 import { type Parts, renderParts } from '../config/render-entry.ts'
 import {
   ENTRIES,
@@ -14,7 +15,6 @@ import {
   shardOf,
   TEXT_KINDS,
 } from '../config/shards.ts'
-import type { Slices } from '../../primitives/slices.ts'
 import type { Listening } from '../config/sockets.ts'
 import { type Pairs, renderPair } from './pairs.ts'
 import type { PresentGeneration } from './present.ts'

@@ -30,11 +30,7 @@ export class Trials {
     this.#parts = parts
   }
 
-  async stageTested(
-    draft: Drafted,
-    outside: readonly OutsideFile[],
-    signal?: AbortSignal,
-  ): Promise<Tried> {
+  async stageTested(draft: Drafted, outside: readonly OutsideFile[], signal?: AbortSignal): Promise<Tried> {
     await assertStaging(this.#parts.folder)
     const staged = await this.staged(draft)
     const refusal = await this.refusalOf(staged, outside, signal)

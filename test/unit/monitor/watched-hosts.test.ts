@@ -31,12 +31,13 @@ const held = (host: string, state: PlanState): WatchedExposure => ({
   health: '/healthz',
   proof: 'ab'.repeat(32),
 })
-const watched = (hosts: readonly ServedHost[], ours: readonly WatchedExposure[]) =>
-  watchedHosts(
+const watched = (hosts: readonly ServedHost[], ours: readonly WatchedExposure[]) => [
+  ...watchedHosts(
     { hosts, find: (name) => hosts.find(({ host }) => host === name) },
     new Map(ours.map((one) => [one.host, one])),
     environment,
-  )
+  ),
+]
 
 test('an exposure is asked by its own plan, even where its file is gone', () => {
   const ours = [held('a.test', 'applied'), held('b.test', 'applied')]
