@@ -182,8 +182,8 @@ export class Renewals {
   async #act(line: Line, renewal: Renewal, covering: Covering): Promise<void> {
     const { store, clock } = this.#parts
     const { certificate } = line
-    const served = await this.#place(line, covering)
-    const rest = line.hosts.filter((host) => !served.includes(host))
+    const served = new Set(await this.#place(line, covering))
+    const rest = line.hosts.filter((host) => !served.has(host))
     if (rest.length > 0 && certificate.ours && dueAt(certificate, renewal.advice?.window) <= clock.now()) {
       await this.#run({ hosts: rest, task: ordering(renewal) })
       return

@@ -26,7 +26,11 @@ export async function listHosts(
   { hosts, listening, clock }: Listed,
 ): Promise<readonly ListedHost[]> {
   const slices = new Slices(SLICE_MS, clock)
-  const standings = hosts ? hosts.map((host) => present.find(host) ?? host) : [...present.all()]
+  const standings: (Standing | string)[] = []
+  for (const one of hosts ?? present.all()) {
+    standings.push(typeof one === 'string' ? (present.find(one) ?? one) : one)
+    if (slices.isOver) await slices.next()
+  }
   const names = standings.map((one) => (typeof one === 'string' ? one : one.host))
   const known = new Map(fences.of(names).map((fence) => [fence.host, fence]))
   const touched = touchedIn(present)

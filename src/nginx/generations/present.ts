@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { lstatSync, readdirSync, readFileSync, readlinkSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { numbersIn } from '../../edge/engine/unsettled.ts'
 import type { Place } from '../../edge/engine/web-server.ts'
@@ -193,14 +193,18 @@ export class PresentGeneration {
   }
 
   #shard(number: number, shard: string): ReadonlyMap<string, Standing> {
-    const seen = HOST_FILES.map((kind) => this.#seen(number, fileOfShard(kind, shard)))
     const known = this.#shards.get(shard)
-    if (known && seen.every((one, at) => one === known.seen[at])) return known.hosts
+    if (this.#isFresh(`${number} ${shard}`) && known?.number === number) return known.hosts
+    const seen = HOST_FILES.map((kind) => this.#seen(number, fileOfShard(kind, shard)))
+    if (known && seen.every((one, at) => one === known.seen[at])) {
+      this.#shards.set(shard, { ...known, number })
+      return known.hosts
+    }
     const all = standingsIn(new Map(HOST_FILES.map((kind, at) => [kind, seen[at]?.shard])))
     // A file was replaced by a link, to any target.
     const isLinked = seen.some((one) => one.isLink)
     const hosts = isLinked ? new Map([...all].map(([host, one]) => [host, { ...one, isEdited: true }])) : all
-    this.#shards.set(shard, { seen, hosts })
+    this.#shards.set(shard, { number, seen, hosts })
     return hosts
   }
 
@@ -226,14 +230,15 @@ export class PresentGeneration {
     const known = this.#files.get(file)
     if (known && this.#isFresh(path)) return known
     const place = join(this.#folder, path)
-    const signature = signatureOf(place)
+    const found = statAt(place)
+    const signature = signatureIn(found)
+    const isLink = found?.isSymbolicLink() ?? false
     // The target of a link can change without the link.
-    if (known?.signature === signature && !isLink(place)) return known
+    if (known?.signature === signature && !isLink) return known
     const text = signature === MISSING ? null : textAt(place)
     const seen: Seen = {
-      signature,
-      owner: statAt(place)?.uid,
-      isLink: isLink(place),
+      ...{ signature, isLink },
+      owner: found?.uid,
       shard: text === null ? undefined : new Shard(file, text),
     }
     this.#files.set(file, seen)
@@ -261,6 +266,7 @@ interface Seen {
 }
 
 interface SeenShard {
+  readonly number: number
   readonly seen: readonly Seen[]
   readonly hosts: ReadonlyMap<string, Standing>
 }
@@ -277,10 +283,10 @@ const MISSING = 'missing'
  * Changes with the file at the path. A further link to the file does not change it: unchanged files are linked from generation to
  * generation.
  */
-export function signatureOf(path: string): string {
-  const found = statAt(path)
-  return found ? `${found.ino} ${found.size} ${found.mtimeMs} ${found.uid} ${found.mode}` : MISSING
-}
+export const signatureOf = (path: string): string => signatureIn(statAt(path))
+
+const signatureIn = (found: Stats | undefined): string =>
+  found ? `${found.ino} ${found.size} ${found.mtimeMs} ${found.uid} ${found.mode}` : MISSING
 
 const isLink = (path: string): boolean => statAt(path)?.isSymbolicLink() ?? false
 
