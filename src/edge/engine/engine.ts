@@ -296,9 +296,11 @@ export class GenerationEngine<S extends Standing, O> {
   /** Claims the hosts, and writes what lies outside the generation. Resolves with the members that are left if a newer run has one. */
   async #claim(proposed: readonly Proposed<S, O>[]): Promise<OutsideChange | Proposed<S, O>[]> {
     const { fences, web } = this.#parts
+    const slices = new Slices(SLICE_MS, this.#parts.clock)
     const newest = () => passing(proposed, ({ member: { work } }) => fences.claim(fencesOf(work)).assertNewest())
     const unfenced = newest()
     if (unfenced.length < proposed.length) return unfenced
+    if (slices.isOver) await slices.next()
     const outside = proposed.flatMap(({ member, decided }) =>
       decided.flatMap((one) => one.outside.map((what) => ({ what, run: member.work.change.run }))),
     )

@@ -12,7 +12,8 @@ const FENCE = new RegExp(`^(\\d+) (\\d+) (\\S+?)(?: (${STORE}))?;$`)
 const FLOOR = new RegExp(`^(\\d+) floor (${STORE});$`)
 const HANDED = new RegExp(`^handed (\\S+) (${STORE});$`)
 
-const isStore = (text: string): boolean => new RegExp(STORE_ID_GRAMMAR).test(text)
+const STORE_ID = new RegExp(STORE_ID_GRAMMAR)
+const isStore = (text: string): boolean => STORE_ID.test(text)
 
 /** Whether the store of a fence or floor can be written into a line. */
 export const hasWritableStore = ({ store }: { readonly store?: string | undefined }): boolean =>

@@ -51,6 +51,8 @@ export class Fences {
   /** Fences of the far future, which earlier versions took. They count for nothing until the clock comes near them. */
   #ahead: readonly FenceLine[] = []
   readonly #told = new Set<string>()
+  /** Claims of thousands of hosts are made several times. */
+  readonly #writable = new WeakSet<HostFence>()
   #read = NOTHING_READ
 
   constructor(folder: string, { now, spareLines = SPARE_LINES, onIgnored }: FencesOptions) {
@@ -64,7 +66,7 @@ export class Fences {
   claim(fences: readonly HostFence[] = []): Claim {
     if (fences.length === 0) return UNFENCED
     for (const fence of fences) {
-      assertWritable(fence)
+      this.#assertWritable(fence)
       assertNotAhead(fence.host, fence.epoch, this.#now())
     }
     return {
@@ -123,6 +125,14 @@ export class Fences {
       throw faultOf(FENCES, error)
     }
     return hosts.flatMap((host) => this.#table.of(host) ?? [])
+  }
+
+  #assertWritable(fence: HostFence): void {
+    if (this.#writable.has(fence)) return
+    const { host, epoch, number } = fence
+    if (!isHost(host) || !isNumber(epoch) || !isNumber(number) || !hasWritableStore(fence))
+      throw new Error(`${escapeText(host)} ${epoch} ${number} is not a fence of a host.`)
+    this.#writable.add(fence)
   }
 
   #assertNewest(fences: readonly HostFence[]): void {
@@ -269,12 +279,6 @@ function ignoreExisting(error: unknown): void {
 }
 
 const isNumber = (value: number): boolean => Number.isSafeInteger(value) && value >= 0
-
-function assertWritable(fence: HostFence): void {
-  const { host, epoch, number } = fence
-  if (!isHost(host) || !isNumber(epoch) || !isNumber(number) || !hasWritableStore(fence))
-    throw new Error(`${escapeText(host)} ${epoch} ${number} is not a fence of a host.`)
-}
 
 /** A fence of the far future would refuse every run after it. */
 function assertNotAhead(host: string, epoch: number, now: number): void {
