@@ -19,9 +19,5 @@ export const WORLD_GUARDS: Cuts = {
     '    if (!recertified) throw edited(host, known)\n    return',
     '    if (recertified) return',
   ],
-  'a restored store leaves what is newer': [
-    'fence.epoch > epoch || fence.number > (number',
-    'fence.epoch > epoch || 0 > (number',
-  ],
   'a restored store leaves runs of the time of the backup to a person': '    await blockUnfinished(writing, now)\n',
 }
