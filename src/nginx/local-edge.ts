@@ -81,7 +81,7 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): L
     await nginx.reload(signal)
     loaded?.(since)
   }
-  const fences = new Fences(folder, { now: clock.now, onIgnored: parts.onIgnoredFence })
+  const fences = new Fences(folder, { now: clock.now, turn: clock.turn, onIgnored: parts.onIgnoredFence })
   const notes = new OutsideNotes(folder, clock.now)
   const sites = new TakenSites(folder, {
     read: (host, expected) => filesWithoutSite(settings, host, expected),

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { Fences } from '../../src/edge/fences/fences.ts'
 import type { JournalEntry, RunGuard } from '../../src/model/run.ts'
-import type { Clock } from '../../src/primitives/clock.ts'
+import { type Clock, systemClock } from '../../src/primitives/clock.ts'
 import { openStore, restoreInto, snapshotOf } from '../../src/store/open.ts'
 import type { CopiedTable, RowPage, SnapshotContent } from '../../src/store/ports/copy.ts'
 import { type Store, type StoreSession, StoreUnavailable } from '../../src/store/ports/store.ts'
@@ -48,7 +48,10 @@ export const copyOf = (file: string): Promise<Copy> =>
 
 /** Restores a copy into a new file, as the command does: in a higher epoch than any that an edge knows. */
 export async function restoredStore(copy: Copy, file: string, now: number, edges: readonly string[]) {
-  const edgeEpoch = Math.max(0, ...edges.map((folder) => new Fences(folder, { now: () => now }).highestEpoch()))
+  const edgeEpoch = Math.max(
+    0,
+    ...edges.map((folder) => new Fences(folder, { ...systemClock, now: () => now }).highestEpoch()),
+  )
   const setting = { kind: 'sqlite', file } as const
   await restoreInto(setting, { ...copy, pages: Readable.from(copy.rows) }, { now, edgeEpoch })
 }

@@ -3,6 +3,7 @@ import { closeSync, constants, openSync, renameSync, rmSync, writeFileSync } fro
 import { join } from 'node:path'
 import { escapeText } from '../../model/escape-text.ts'
 import { epochAhead, type HostFence, type StoreFloor } from '../../model/run.ts'
+import type { Clock } from '../../primitives/clock.ts'
 import { createFile, errorCode, syncFile, syncFileNow, syncFolder } from '../../primitives/durable-file.ts'
 import { EdgeFault } from '../contract.ts'
 import { faultOf, notRegularFile, withEdgeFaults } from '../faults.ts'
@@ -16,6 +17,8 @@ const { O_APPEND, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants
 
 /** The file is written anew when it has this many lines more than twice the number of hosts. */
 const SPARE_LINES = 1_000
+/** So many fences are written and read again in two turns of the event loop. */
+const MANY = 1_000
 /** A claim is appended again only when another one has created the file at the same time. */
 const MAX_APPENDS = 2
 
@@ -29,6 +32,8 @@ export interface Claim {
 
 export interface FencesOptions {
   readonly now: () => number
+  /** Lets other work run while thousands of fences are written. */
+  readonly turn: Clock['turn']
   readonly spareLines?: number
   /** Called once with each fence of the far future that stands in the file, and the host or store that it is for. `ahead`: by how much, in words. */
   readonly onIgnored?: ((fence: { readonly host: string; readonly epoch: number }, ahead: string) => void) | undefined
@@ -46,6 +51,7 @@ export class Fences {
   readonly #path: string
   readonly #spareLines: number
   readonly #now: () => number
+  readonly #turn: Clock['turn']
   readonly #onIgnored: FencesOptions['onIgnored']
   readonly #table = new FenceTable()
   /** Fences of the far future, which earlier versions took. They count for nothing until the clock comes near them. */
@@ -55,7 +61,8 @@ export class Fences {
   readonly #writable = new WeakSet<HostFence>()
   #read = NOTHING_READ
 
-  constructor(folder: string, { now, spareLines = SPARE_LINES, onIgnored }: FencesOptions) {
+  constructor(folder: string, { now, turn, spareLines = SPARE_LINES, onIgnored }: FencesOptions) {
+    this.#turn = turn
     this.#onIgnored = onIgnored
     this.#folder = folder
     this.#path = join(folder, FENCES)
@@ -166,6 +173,7 @@ export class Fences {
       if (appends === MAX_APPENDS) throw new EdgeFault('write_failed', `${FENCES} does not keep what is written to it.`)
       this.#assertRoom(missing.map(({ store }) => store))
       await this.#append(missing.map((fence) => ({ kind: 'fence', fence })))
+      if (missing.length > MANY) await this.#turn()
     }
     await this.#sync()
   }

@@ -33,13 +33,16 @@ export async function listHosts(
   }
   const names = standings.map((one) => (typeof one === 'string' ? one : one.host))
   const known = new Map(fences.of(names).map((fence) => [fence.host, fence]))
-  const touched = touchedIn(present)
+  const touched = touchedIn(present, slices)
+  const withTouched = (one: Standing, drifts: readonly Drift[]) =>
+    Promise.all(drifts.map(async (drift) => ({ ...drift, ...sinceOf(drift.file), ...(await touched(one, drift)) })))
   const listed: ListedHost[] = []
   for (const one of standings) {
     if (slices.isOver) await slices.next()
     const host = typeof one === 'string' ? one : one.host
     const fence = known.get(host) ?? null
     const place = present.whereIs(host)
+    const drift = typeof one === 'string' ? [] : driftOf(one, present, listening)
     listed.push(
       typeof one === 'string'
         ? { host, entry: null, revision: null, fence, drift: [], ...place }
@@ -48,11 +51,8 @@ export async function listHosts(
             entry: one.entry ?? null,
             revision: one.revision,
             fence,
-            drift: driftOf(one, present, listening).map((drift) => ({
-              ...drift,
-              ...sinceOf(drift.file),
-              ...touched(one, drift),
-            })),
+            // Without a drift nothing waits: files that were read in this turn are not looked at again.
+            drift: drift.length === 0 ? drift : await withTouched(one, drift),
             ...place,
           },
     )
@@ -61,22 +61,38 @@ export async function listHosts(
 }
 
 /** Whom a change of a whole file, or of a certificate, touches as well. */
-function touchedIn(present: PresentGeneration): (standing: Standing, drift: Drift) => Partial<Drift> {
-  let users: Map<string | undefined, Standing[]> | undefined
-  const usersOf = (certificate: string): readonly Standing[] => {
-    users ??= Map.groupBy(present.all(), ({ entry }) => entry?.certificate ?? undefined)
-    return users.get(certificate) ?? []
+function touchedIn(
+  present: PresentGeneration,
+  slices: Slices,
+): (standing: Standing, drift: Drift) => Promise<Partial<Drift>> {
+  let users: Promise<ReadonlyMap<string, readonly string[]>> | undefined
+  const usersOf = async (certificate: string): Promise<readonly string[]> => {
+    users ??= usersIn(present, slices)
+    return (await users).get(certificate) ?? []
   }
-  return ({ host, entry }, { field, found }) => {
+  return async ({ host, entry }, { field, found }) => {
     const lost = field === 'certificate' && found === 'missing' ? entry?.certificate : undefined
     const isWholeFile = field === 'owner' || found === LINK
-    const hosts = isWholeFile ? present.sharingFilesOf(host) : lost ? usersOf(lost).map((one) => one.host) : []
+    const hosts = isWholeFile ? present.sharingFilesOf(host) : lost ? await usersOf(lost) : []
     const others = hosts.filter((other) => other !== host)
     return {
       ...(others.length > 0 && { alsoTouches: others.slice(0, MOST_TOUCHED) }),
       ...(others.length > MOST_TOUCHED && { alsoTouchesMore: others.length - MOST_TOUCHED }),
     }
   }
+}
+
+/** The hosts of each certificate. */
+async function usersIn(present: PresentGeneration, slices: Slices): Promise<ReadonlyMap<string, readonly string[]>> {
+  const users = new Map<string, string[]>()
+  for (const { host, entry } of present.all()) {
+    if (slices.isOver) await slices.next()
+    if (!entry?.certificate) continue
+    const hosts = users.get(entry.certificate)
+    if (hosts) hosts.push(host)
+    else users.set(entry.certificate, [host])
+  }
+  return users
 }
 
 function sinceOf(file: string): Pick<Drift, 'since'> {

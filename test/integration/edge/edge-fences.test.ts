@@ -54,7 +54,7 @@ describe('the fences of an edge', () => {
   // Rows 32 and 38 of the threats: an epoch only grows, so one of the far future would refuse every run after it.
   test('refuse an epoch of the far future, and say by how much the clocks differ', async () => {
     const now = Date.parse('2026-01-01T00:00:00Z')
-    const fences = new Fences(at(), { now: () => now })
+    const fences = new Fences(at(), { ...systemClock, now: () => now })
     await claimed(fences, fence(1, now + 86_400_000))
     for (const epoch of [now + 86_400_001, Number.MAX_SAFE_INTEGER])
       await expect(async () => claimed(fences, fence(1, epoch))).rejects.toMatchObject({ kind: 'change_invalid' })
@@ -67,10 +67,11 @@ describe('the fences of an edge', () => {
   test('of the far future that an earlier version wrote refuse no run, and are told', async () => {
     let now = Date.parse('2026-01-01T00:00:00Z')
     const later = now + 30 * 86_400_000
-    await claimed(new Fences(at(), { now: () => later }), fence(7, later))
+    await claimed(new Fences(at(), { ...systemClock, now: () => later }), fence(7, later))
     appendFileSync(fencesFile(), `\n${Number.MAX_SAFE_INTEGER} 1 ${HOST};\n`)
     const told: string[] = []
     const fences = new Fences(at(), {
+      ...systemClock,
       now: () => now,
       spareLines: 0,
       onIgnored: ({ host }, ahead) => told.push(`${host} ${ahead}`),
@@ -82,7 +83,7 @@ describe('the fences of an edge', () => {
     expect(fences.of([HOST])).toEqual([fence(7, now)])
     // A clock that was wrong for a while has lost nothing, also not by writing the file anew.
     now = later
-    for (const reader of [fences, new Fences(at(), { now: () => now })])
+    for (const reader of [fences, new Fences(at(), { ...systemClock, now: () => now })])
       await expect(claimed(reader, fence(6, later))).rejects.toMatchObject(FENCED)
   })
 
