@@ -139,7 +139,7 @@ test('an entry that somebody edited is not overwritten, removed or undone, unles
 })
 
 test('an edit that comes between the decision and the writing is not overwritten', async () => {
-  let meanwhile = () => undefined as void
+  let meanwhile: () => void = () => undefined
   using at = await startEngine({ assertNoDebugLog: async () => meanwhile() })
   const certificate = await at.certificate(A.host)
   await at.place(A)
