@@ -13,7 +13,7 @@ import {
 import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { numbersIn, runsOf } from '../../edge/engine/unsettled.ts'
-import { withEdgeFaults } from '../../edge/faults.ts'
+import { faultOf, withEdgeFaults } from '../../edge/faults.ts'
 import { CURRENT, GENERATIONS, STAGING } from '../../edge/layout.ts'
 import { BASE_FILE, MAX_PARTS } from '../../estate/layout.ts'
 import type { UnsettledRun } from '../../model/run.ts'
@@ -125,7 +125,11 @@ function newFolder(edgeFolder: string, after: number): { number: number; folder:
 /** Take it before anything is decided by what stands: an edit that comes later is found by `isUpToDate`. */
 export function formerOf(edgeFolder: string, number: number | undefined): Former {
   const folder = number === undefined ? undefined : join(edgeFolder, GENERATIONS, String(number))
-  return { number, folder, sources: sourcesIn(folder) }
+  try {
+    return { number, folder, sources: sourcesIn(folder) }
+  } catch (error) {
+    throw faultOf(edgeFolder, error)
+  }
 }
 
 /** All files and links of a generation that nginx includes, and what tells whether one has changed. */
