@@ -28,10 +28,10 @@ export class Callers {
   /** Resolves when the service is asked. `tell` is called with its answer, if it answers. */
   async ask(service: Service, wish: Wish, tell: (told: Answer) => void, stop?: Stop): Promise<void> {
     const last = this.#asked.at(-1)
-    const asked: Asked =
-      wish.shows === 'again' && last
-        ? { ...last, shows: 'again', told: undefined }
-        : { ...wish, capability: await this.#capabilityFor(service, wish), told: undefined }
+    const again = wish.shows === 'again' ? last : undefined
+    const capability = again?.capability ?? (await this.#capabilityFor(service, wish))
+    if (capability === undefined) return
+    const asked: Asked = { ...(again ?? wish), shows: wish.shows, capability, told: undefined }
     this.#asked.push(asked)
     if (stop) service.process.stopAt(stop)
     void service.request(asked).then((told) => {
@@ -62,9 +62,15 @@ export class Callers {
     }
   }
 
-  async #capabilityFor(service: Service, { action, planId, shows }: Wish): Promise<string> {
+  /** Undefined if the service was stopped before it gave one, where an earlier command has told it to stop. */
+  async #capabilityFor(service: Service, { action, planId, shows }: Wish): Promise<string | undefined> {
     const otherAction = action === 'apply' ? 'remove' : 'apply'
     const plan = shows === 'otherPlan' ? await this.#world.otherPlan(planId) : planId
-    return this.#world.timeline.untilSettled(service.grant(plan, shows === 'otherAction' ? otherAction : action))
+    const granted = service.grant(plan, shows === 'otherAction' ? otherAction : action)
+    granted.catch(() => undefined)
+    const isAnswered = await this.#world.timeline.until(granted, 60_000)
+    if (!service.process.isAwake) return undefined
+    if (!isAnswered) throw new Error('A capability was neither given nor refused.')
+    return granted
   }
 }

@@ -1,3 +1,4 @@
+import type { Run } from '../../src/model/run.ts'
 import { assertBooks } from './books.ts'
 import { Callers } from './callers.ts'
 import type { Command, History, MachineName } from './command.ts'
@@ -89,7 +90,7 @@ export class Play {
       const blocked = runId === undefined ? undefined : await this.#world.store.findRun(runId)
       if (!blocked) continue
       this.#world.restored?.decided.add(nameOf(host))
-      const answer = await this.#resolve(service, blocked.planId)
+      const answer = await this.#resolve(service, blocked)
       this.lines.push(`resolve of ${host}: ${JSON.stringify(answer)}`)
       if (answer?.kind !== 'rolled_back' && answer?.kind !== 'succeeded')
         throw new PromiseBroken('a blocked host can be resolved', `${host}: ${JSON.stringify(answer)}`)
@@ -100,14 +101,14 @@ export class Play {
   }
 
   /** Where the rollback is refused, a person decides otherwise. */
-  async #resolve(service: Service, planId: string): Promise<Answer | undefined> {
+  async #resolve(service: Service, { planId, host }: Run): Promise<Answer | undefined> {
     const first = this.lines.length % DECISIONS.length
     const decisions = ['undo', ...DECISIONS.slice(first), ...DECISIONS.slice(0, first)] as const
     let answer: Answer | undefined
     for (const by of decisions) {
       answer = await this.#within(service.resolve(planId, by), `resolve by ${by}`)
       // What somebody has edited is not undone.
-      if (answer.kind !== 'refused' && !(answer.kind === 'blocked' && this.#world.edits.size > 0)) return answer
+      if (answer.kind !== 'refused' && !(answer.kind === 'blocked' && this.#world.isEdited(host))) return answer
     }
     return answer
   }

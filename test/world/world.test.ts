@@ -28,7 +28,9 @@ test('no history breaks a promise', async ({ annotate }) => {
   const end = performance.now() + MINUTES * 60_000
   let seed = SEED
   for (; seed < SEED + COUNT && performance.now() < end; seed += 1) {
-    const found = await findBroken(historyOf(seed), template)
+    const found = await findBroken(historyOf(seed), template).catch((error: unknown) => {
+      throw new Error(`History ${seed} could not be played.`, { cause: error })
+    })
     if (found) expect.fail(describeCounterexample(await shorten(found, template), seed))
   }
   if (process.env.CAMPAIGN) await annotate(`Histories ${SEED} to ${seed - 1}. Go on with SEED=${seed}.`, 'world')

@@ -227,6 +227,11 @@ export class World {
     return plan.planId
   }
 
+  /** Whether an edit of somebody stands on an edge, told of or not: whoever asked to overwrite it may have crashed before. */
+  isEdited(host: string): boolean {
+    return [this.primary, this.secondary].some(({ present }) => present.find(host)?.isEdited)
+  }
+
   forgetEdits(name: HostName): void {
     for (const key of this.edits.keys()) if (key.endsWith(` ${name}`)) this.edits.delete(key)
   }
