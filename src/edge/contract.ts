@@ -59,7 +59,7 @@ export interface Change {
   /** The run that makes the change. The state before is kept until the run is settled. */
   readonly run?: RunName | undefined
   readonly items: readonly ChangeItem[]
-  /** These runs have ended for good: the state before them is no longer needed for an undo. */
+  /** These runs of the store of `floor` have ended for good: the state before them is no longer needed for an undo. */
   readonly settles?: readonly string[] | undefined
   /** From now on the edge refuses changes of an earlier epoch of this store, for every host. */
   readonly floor?: StoreFloor | undefined

@@ -64,6 +64,10 @@ export const FENCE_GUARDS: Cuts = {
     'if (isNeeded && forRuns.length < MOST_FOR_RUNS) {',
     'if (isNeeded && forRuns.length < 0) {',
   ],
+  'a former store settles no run of the restored one': [
+    '    if (floor) await fences.raiseFloor(floor)\n',
+    '    if (floor && settles.length === 0) await fences.raiseFloor(floor)\n',
+  ],
   'a service settles no run of another store': '.filter((run) => run.store === id)',
   'a change asks for newer runs directly before the swap':
     '      this.#parts.fences.claim(fencesOf(work)).assertNewest()\n',

@@ -160,6 +160,16 @@ export const REPAIRS: readonly Found[] = [
     ],
   },
   {
+    name: 'a former store that still runs does not make an edge forget how to put back what a rolled-back run has changed',
+    history: [
+      { do: 'apply', by: 'a', host: 'two', thenMs: 21_367 },
+      { do: 'backup', thenMs: 10 },
+      { do: 'restore', keepsFormer: true, thenMs: 25_000 },
+      { do: 'stall', kind: 'queue', ms: 15_710, afterMessages: 0, thenMs: 11_819 },
+      { do: 'accept', by: 'a', host: 'two', thenMs: 6_000 },
+    ],
+  },
+  {
     name: 'a blocked run keeps its host until it is resolved',
     history: [...BLOCKED, { do: 'apply', by: 'b', host: 'one', thenMs: 6_000 }],
   },

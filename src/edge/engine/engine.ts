@@ -1,3 +1,4 @@
+import type { StoreFloor } from '../../model/run.ts'
 import { KeyedQueue } from '../../primitives/keyed-queue.ts'
 import { Slices } from '../../primitives/slices.ts'
 import {
@@ -59,7 +60,7 @@ export class GenerationEngine<S extends Standing, O> {
     const { fences, folder } = this.#parts
     this.own()
     if (floor) await fences.raiseFloor(floor)
-    if (settles.length > 0) await settleRuns(folder, settles)
+    if (settles.length > 0) await settleRuns(folder, settles, settlerOf(floor))
     if (items.every(({ wanted }) => wanted === 'same')) {
       await fences.claim(items.map(({ fence }) => fence)).record()
       return items.map(({ host }) => this.#serving(host))
@@ -376,6 +377,12 @@ const passing = <S extends Standing, O>(
       return false
     }
   })
+
+/** A former store would settle runs that it does not know. */
+function settlerOf(floor: StoreFloor | undefined): string {
+  if (floor) return floor.store
+  throw new EdgeFault('change_invalid', 'Runs are settled only by a store that shows its epoch. Nothing was changed.')
+}
 
 const notPrepared = (server: string, reason = 'It has not been tried yet.'): EdgeFault =>
   new EdgeFault('unavailable', `Edge ${server} is not prepared: ${reason}`)

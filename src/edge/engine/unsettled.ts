@@ -64,12 +64,12 @@ export async function noteRuns(
   }
 }
 
-/** Forgets runs that have ended for good: what stood before them is kept like everything else. */
-export async function settleRuns(edgeFolder: string, settled: readonly string[]): Promise<void> {
+/** Forgets runs of this store that have ended for good: what stood before them is kept like everything else. */
+export async function settleRuns(edgeFolder: string, settled: readonly string[], of: string): Promise<void> {
   const gone = new Set(settled)
   for (const number of numbersIn(join(edgeFolder, GENERATIONS))) {
     const runs = runsOf(edgeFolder, number)
-    const left = runs.filter(({ run }) => !gone.has(run))
+    const left = runs.filter(({ run, store }) => store !== of || !gone.has(run))
     if (left.length === runs.length) continue
     const text = left.map(({ run, store, since }) => `${run} ${store} ${since};\n`).join('')
     // The generation may have gone meanwhile.

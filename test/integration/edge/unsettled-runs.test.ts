@@ -6,11 +6,12 @@ import { unsettledRuns } from '../../../src/edge/engine/unsettled.ts'
 import type { UnsettledRun } from '../../../src/model/run.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
 import { settleRuns } from '../../../src/runs/engine/settle-runs.ts'
-import { changeHost } from '../../support/edge/edge.ts'
+import { changeHost, STORE } from '../../support/edge/edge.ts'
 import { entryOf, startEngine, type TestEngine } from '../../support/edge/engine.ts'
 
 const HOST = 'shop.lab.test'
 const RUN = { run: 'run_a1' }
+const FLOOR = { store: STORE, epoch: 2 }
 const DAY_MS = 86_400_000
 
 let at: TestEngine
@@ -41,7 +42,7 @@ test('what stood before an unsettled run is kept, however many changes follow', 
   expect(unsettledRuns(at.folder)).toMatchObject([RUN])
   await changeHost(at.engine, HOST, 'before', RUN)
   expect(at.present.find(HOST)?.entry).toEqual(entryOf(HOST, 1))
-  await at.engine.change({ items: [], settles: [RUN.run, 'run_unknown'] })
+  await at.engine.change({ items: [], settles: [RUN.run, 'run_unknown'], floor: FLOOR })
   expect(unsettledRuns(at.folder)).toEqual([])
   await otherChanges(2)
   await expect.poll(canBePutBack).toBe(false)
@@ -67,6 +68,18 @@ test('a run is noted once for each generation, beside those of others, and a lin
   expect(readFileSync(file, 'utf8').match(/run_a1/g)).toHaveLength(1)
 })
 
+test('neither a former store nor another one makes an edge forget what a run may have to put back', async () => {
+  const canBePutBack = await changedBy(RUN)
+  await at.engine.change({ items: [], floor: FLOOR })
+  const settles = [RUN.run]
+  await expect(at.engine.change({ items: [], settles, floor: { ...FLOOR, epoch: 1 } })).rejects.toMatchObject({
+    kind: 'fenced',
+  })
+  await expect(at.engine.change({ items: [], settles })).rejects.toMatchObject({ kind: 'change_invalid' })
+  await at.engine.change({ items: [], settles, floor: { store: 'store_other', epoch: 9 } })
+  expect([unsettledRuns(at.folder).map(({ run }) => run), canBePutBack()]).toEqual([settles, true])
+})
+
 test('a service settles the runs of its own store that have ended, and no other', async () => {
   const settled: string[][] = []
   const known = [
@@ -77,13 +90,17 @@ test('a service settles the runs of its own store that have ended, and no other'
   const edge = (unsettled: () => Promise<UnsettledRun[]>) => ({
     server: '23',
     unsettledRuns: unsettled,
-    change: async ({ items, settles = [] }: Change) => {
-      expect(items).toEqual([])
+    change: async ({ items, settles = [], floor }: Change) => {
+      expect([items, floor]).toEqual([[], { store: 'store_a', epoch: 7 }])
       settled.push([...settles])
       return []
     },
   })
-  const store = { storeId: async () => 'store_a', unsettledRunIds: async () => ['run_blocked', 'run_new'] }
+  const store = {
+    storeId: async () => 'store_a',
+    epoch: async () => 7,
+    unsettledRunIds: async () => ['run_blocked', 'run_new'],
+  }
   const away = edge(() => Promise.reject(new Error('away')))
   await settleRuns({ edges: [away, edge(async () => known)], store })
   expect(settled).toEqual([['run_ended']])

@@ -6,7 +6,7 @@ import { shardOf } from '../../../src/nginx/config/shards.ts'
 import { PresentGeneration } from '../../../src/nginx/generations/present.ts'
 import type { Staged } from '../../../src/nginx/generations/stage.ts'
 import { type Clock, systemClock } from '../../../src/primitives/clock.ts'
-import { changeHost } from '../../support/edge/edge.ts'
+import { changeHost, STORE } from '../../support/edge/edge.ts'
 import { listing } from '../../support/edge/edge-folder.ts'
 import { entryOf, startEngine, type TestEngine } from '../../support/edge/engine.ts'
 import { nextTurn } from '../../support/stall.ts'
@@ -77,7 +77,7 @@ test('nothing is written while another process owns the folder, and everything a
     () => at.place(A),
     () => at.engine.change({ items: [item] }),
     () => at.engine.change({ items: [], floor: { store: 'store_a', epoch: 1 } }),
-    () => at.engine.change({ items: [], settles: ['run_a1'] }),
+    () => at.engine.change({ items: [], settles: ['run_a1'], floor: { store: STORE, epoch: 1 } }),
     () => at.engine.challenge({ host, fence: item.fence, token: 'a'.repeat(43), answer: `${'a'.repeat(43)}.b` }),
   ])
     await expect(change()).rejects.toThrow(refused)
@@ -303,7 +303,7 @@ test('a certificate that nothing names any more is kept for an hour, and as long
     await expect.poll(() => isKeptLater(unneeded)).toBe(false)
   }
   expect(at.pairs.ids).toEqual([id])
-  await at.engine.change({ items: [], settles: ['run_a1'] })
+  await at.engine.change({ items: [], settles: ['run_a1'], floor: { store: STORE, epoch: 1 } })
   await expect.poll(() => isKeptLater(id)).toBe(false)
 })
 

@@ -104,7 +104,8 @@ test('an undo of a run that is settled changes nothing any more', async () => {
   await at.place(site)
   const step = stepTo('absent')
   await step.do()
-  await at.edge.change({ items: [], settles: [step.run] })
+  const floor = { store: `store_${'a'.repeat(26)}`, epoch: 1 }
+  await at.edge.change({ items: [], settles: [step.run], floor })
   await step.undo()
   expect(await isServed()).toBe(false)
 })
