@@ -11,6 +11,8 @@ import type { PresentGeneration } from './present.ts'
 import type { Standing } from './standing.ts'
 
 const SLICE_MS = 5
+/** How often a list is begun again because a generation was entered meanwhile. */
+const ATTEMPTS = 3
 
 interface Listed {
   /** Undefined: all. */
@@ -26,11 +28,7 @@ export async function listHosts(
   { hosts, listening, clock }: Listed,
 ): Promise<readonly ListedHost[]> {
   const slices = new Slices(SLICE_MS, clock)
-  const standings: (Standing | string)[] = []
-  for (const one of hosts ?? present.all()) {
-    standings.push(typeof one === 'string' ? (present.find(one) ?? one) : one)
-    if (slices.isOver) await slices.next()
-  }
+  const standings = await standingsOf(present, hosts, slices)
   const names = standings.map((one) => (typeof one === 'string' ? one : one.host))
   const known = new Map(fences.of(names).map((fence) => [fence.host, fence]))
   const touched = touchedIn(present, slices)
@@ -58,6 +56,24 @@ export async function listHosts(
     )
   }
   return listed
+}
+
+/** All of one generation: with the fences that are read next, an entry of a former one would look like that of another store. */
+async function standingsOf(
+  present: PresentGeneration,
+  hosts: readonly string[] | undefined,
+  slices: Slices,
+): Promise<readonly (Standing | string)[]> {
+  for (let attempt = 1; ; attempt += 1) {
+    const { number } = present
+    const standings: (Standing | string)[] = []
+    for (const one of hosts ?? present.all()) {
+      standings.push(typeof one === 'string' ? (present.find(one) ?? one) : one)
+      // Where generations follow each other faster than they are read, the last attempt waits for nobody.
+      if (slices.isOver && attempt < ATTEMPTS) await slices.next()
+    }
+    if (present.number === number || attempt === ATTEMPTS) return standings
+  }
 }
 
 /** Whom a change of a whole file, or of a certificate, touches as well. */

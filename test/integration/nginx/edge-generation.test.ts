@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { EdgeFault, type Entry, OwnedElsewhere } from '../../../src/edge/contract.ts'
 import { shardOf } from '../../../src/nginx/config/shards.ts'
+import { listHosts } from '../../../src/nginx/generations/list.ts'
 import { PresentGeneration } from '../../../src/nginx/generations/present.ts'
 import type { Staged } from '../../../src/nginx/generations/stage.ts'
 import { type Clock, systemClock } from '../../../src/primitives/clock.ts'
@@ -172,6 +173,22 @@ test('a change of many hosts leaves the event loop to others while it is decided
   const verdicts = await at.engine.change({ items })
   expect(verdicts.map(({ state }) => state)).toEqual(items.map(() => 'serving'))
   expect(turns.taken).toBeGreaterThan(6 * items.length)
+})
+
+test('a list tells the hosts of one generation, though another is entered while it is read', async () => {
+  using at = await startEngine()
+  for (const entry of [A, B]) await at.place(entry)
+  // Each look at this clock is a slice later. In the first turn another change is made.
+  let now = 0
+  let meanwhile: () => Promise<void> = async () => {
+    meanwhile = async () => undefined
+    for (const entry of [OTHER, { ...B, targets: OTHER.targets }]) await at.place(entry)
+  }
+  const clock: Clock = { ...systemClock, monotonic: () => (now += 20), turn: () => meanwhile() }
+  const listening = { listen: ['127.0.0.1'], ports: { http: 80, https: 443 } }
+  const present = new PresentGeneration(at.folder)
+  const listed = await listHosts(present, { of: () => [] }, { hosts: [A.host, B.host], listening, clock })
+  expect(listed.map(({ entry }) => entry?.targets)).toEqual([OTHER.targets, OTHER.targets])
 })
 
 test('what is only missing of an entry is written again, and so is what is missing of its neighbours', async () => {
