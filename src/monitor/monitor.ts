@@ -215,7 +215,7 @@ export class Monitor {
       if (isNewlyAsked) watchList.readAgain()
       const isRead = await this.#refresh(watchList)
       if (isNewlyAsked && isRead) round = rounds.checkAll()
-      rounds.begin()
+      await rounds.begin()
       const over = round?.isOver ? round : undefined
       await this.#write(writer)
       if (over) {

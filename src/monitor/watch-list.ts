@@ -34,8 +34,6 @@ interface WatchListParts {
 const LIST_MS = 30_000
 /** Exposures between two pauses that let other work run. */
 const EXPOSURES_PER_TURN = 50
-/** Time of comparing with the edge between two such pauses. */
-const SLICE_MS = 10
 const READ_EVENTS_MS = 500
 const LONGEST_BETWEEN_READINGS_MS = 5_000
 /** The edge is not read again for this many times the time that reading and comparing took: at most a twentieth of the time goes into it. */
@@ -219,7 +217,7 @@ export class WatchList {
   /** In slices. A host whose run ends meanwhile has been synced by then, and is left out. */
   async #syncAll(map: ServedMap, asked: number, now: number): Promise<void> {
     const { board, writer, environment, clock } = this.#parts
-    const slices = new Slices(SLICE_MS, clock)
+    const slices = new Slices(clock)
     board.setPatterns(map.patterns ?? [])
     for (const [host, at] of this.#syncedAt) if (at < asked) this.#syncedAt.delete(host)
     // A configuration that was read before the end of a run is out of date for its host.

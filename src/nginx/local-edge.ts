@@ -23,6 +23,7 @@ import type { EdgeSettings } from '../estate/settings.ts'
 import { escapeText } from '../model/escape-text.ts'
 import type { RunName } from '../model/run.ts'
 import { kernelTime } from '../primitives/clock.ts'
+import { Slices } from '../primitives/slices.ts'
 import { filesWithoutSite } from './adopt/find-site.ts'
 import { TakenSites } from './adopt/taken-sites.ts'
 import { renderBase } from './config/render-base.ts'
@@ -141,7 +142,7 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): L
           listening: await listening().catch(() => settings),
         }),
         // To read the files of all hosts for each look at one took most of the monitor's time.
-        stray: hosts && hosts.length > 0 ? [] : present.stray(),
+        stray: hosts && hosts.length > 0 ? [] : await present.stray(new Slices(clock)),
       }
     },
     change: (change, options) => engine.change(change, options),

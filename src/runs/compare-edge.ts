@@ -20,9 +20,6 @@ type ComparedStore = Pick<Store, 'epoch' | 'storeId'> &
   Pick<RunStore, 'runsOfHost'> &
   Pick<LeaseStore, 'lastFences'>
 
-/** A store of thousands of hosts is compared in slices, so that others work meanwhile. */
-const SLICE_MS = 5
-
 /** Plans whose hosts have left the edges. */
 const ENDED: readonly PlanState[] = ['removed', 'rolled_back', 'expired', 'replaced', 'released']
 
@@ -35,7 +32,7 @@ export class EdgeComparison {
   readonly #slices: Slices
 
   constructor(store: ComparedStore, clock: Clock) {
-    this.#slices = new Slices(SLICE_MS, clock)
+    this.#slices = new Slices(clock)
     this.#store = store
   }
 

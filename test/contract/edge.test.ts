@@ -5,6 +5,7 @@ import { Fences } from '../../src/edge/fences/fences.ts'
 import { listHosts } from '../../src/nginx/generations/list.ts'
 import { PresentGeneration } from '../../src/nginx/generations/present.ts'
 import { systemClock } from '../../src/primitives/clock.ts'
+import { Slices } from '../../src/primitives/slices.ts'
 import { STORE } from '../support/edge/edge.ts'
 import { entryOf, startEngine } from '../support/edge/engine.ts'
 import { FakeEdge } from '../support/edge/fake-edge.ts'
@@ -25,7 +26,11 @@ const BENCHES: Record<string, () => Promise<Bench>> = {
     const { engine, present, folder, [Symbol.dispose]: dispose } = await startEngine()
     const listening = { listen: ['127.0.0.1'], ports: { http: 80, https: 443 } }
     const list: Edge['list'] = async (hosts) => ({
-      ...{ generation: String(present.number), number: present.number ?? null, stray: present.stray() },
+      ...{
+        generation: String(present.number),
+        number: present.number ?? null,
+        stray: await present.stray(new Slices()),
+      },
       hosts: await listHosts(present, new Fences(folder, systemClock), { hosts, listening, clock: systemClock }),
     })
     return {

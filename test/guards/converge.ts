@@ -42,6 +42,10 @@ export const CONVERGE_GUARDS: Cuts = {
     'const needed = unsettledRuns(folder).flatMap(({ run }) => generationBefore(folder, run) ?? [])',
     'const needed: number[] = []',
   ],
+  'what a generation uses that was entered meanwhile is no unused pair': [
+    'if (present.number === begunAt) pairs',
+    'pairs',
+  ],
   'a converge removes only what it was told to': ['!exposed.has(host) && removes.includes(host)', '!exposed.has(host)'],
   'a converge removes only the plan that it was told': ['entry?.plan === removedPlans[host]', 'true'],
   'a converge takes off no host that has an exposure again': [

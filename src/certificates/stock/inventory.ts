@@ -24,8 +24,6 @@ import {
   UnusablePemFile,
 } from './pem-file.ts'
 
-/** How long one slice of work may block the event loop. */
-const SLICE_MS = 10
 const READ_AT_ONCE = 32
 const SERVER_AUTHENTICATION = '1.3.6.1.5.5.7.3.1'
 
@@ -71,7 +69,7 @@ export function certificateInventory(folders: readonly string[], options: Invent
       else if (issued !== undefined)
         for (const folder of [...again, ...names.flatMap((name) => foldersOfName(issued, name))])
           groups.set(folder, (await listFiles(folder)).files)
-      await bring(index, groups, new Slices(SLICE_MS, options.clock))
+      await bring(index, groups, new Slices(options.clock))
     } catch (error) {
       isWhole = true
       throw error
@@ -101,7 +99,7 @@ export function certificateInventory(folders: readonly string[], options: Invent
     covering: (host, now) => found(() => bestFor(host, now)),
     async coveringEach(hosts, now) {
       await anew()
-      const slices = new Slices(SLICE_MS, options.clock)
+      const slices = new Slices(options.clock)
       const covering = new Map<string, CoveringCertificate>()
       for (const host of hosts) {
         const found = bestFor(host, now)

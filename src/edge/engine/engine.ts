@@ -13,15 +13,13 @@ import {
   OwnedElsewhere,
 } from '../contract.ts'
 import { faultOf, withEdgeFaults } from '../faults.ts'
-import type { Fences } from '../fences/fences.ts'
 import { isChallenge } from '../record/challenge.ts'
 import { findFailing, GroupCommit, type Member } from './group-commit.ts'
-import { type ProposalParts, type Proposed, propose, SLICE_MS, type Work } from './proposals.ts'
+import { type ProposalParts, type Proposed, propose, type Work } from './proposals.ts'
 import { noteRuns, settleRuns } from './unsettled.ts'
 import type { Batch, NextGeneration, OutsideChange, Staged, Standing, Tried } from './web-server.ts'
 
 export interface EngineParts<S extends Standing, O> extends ProposalParts<S, O> {
-  readonly fences: Fences
   /** Makes this process the owner of the folder, once. Throws an EdgeFault if another one is. Default: this one is. */
   readonly own?: (() => void) | undefined
 }
@@ -281,7 +279,7 @@ export class GenerationEngine<S extends Standing, O> {
   }
 
   async #serve(proposed: readonly Proposed<S, O>[]): Promise<void> {
-    const slices = new Slices(SLICE_MS, this.#parts.clock)
+    const slices = new Slices(this.#parts.clock)
     for (const { member, decided } of proposed) {
       for (const { item, effect } of decided) {
         member.work.verdicts.set(item.host, {
@@ -297,7 +295,7 @@ export class GenerationEngine<S extends Standing, O> {
   /** Claims the hosts, and writes what lies outside the generation. Resolves with the members that are left if a newer run has one. */
   async #claim(proposed: readonly Proposed<S, O>[]): Promise<OutsideChange | Proposed<S, O>[]> {
     const { fences, web } = this.#parts
-    const slices = new Slices(SLICE_MS, this.#parts.clock)
+    const slices = new Slices(this.#parts.clock)
     const newest = () => passing(proposed, ({ member: { work } }) => fences.claim(fencesOf(work)).assertNewest())
     const unfenced = newest()
     if (unfenced.length < proposed.length) return unfenced

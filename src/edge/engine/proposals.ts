@@ -9,13 +9,11 @@ import {
   EdgeFault,
   type HostVerdict,
 } from '../contract.ts'
+import type { Fences } from '../fences/fences.ts'
 import { decide, itemFault, type Known } from './decide.ts'
 import type { Member } from './group-commit.ts'
 import { generationBefore } from './unsettled.ts'
 import type { Batch, Effect, Standing, WebServer } from './web-server.ts'
-
-/** How long hosts may be decided about before other work of the process gets the event loop. */
-export const SLICE_MS = 10
 
 /** What decides about a change beside the change itself. */
 export interface ProposalParts<S extends Standing, O> {
@@ -23,6 +21,7 @@ export interface ProposalParts<S extends Standing, O> {
   readonly server: string
   readonly folder: string
   readonly web: WebServer<S, O>
+  readonly fences: Fences
 }
 
 /** A change under way. `verdicts`: what is known of its hosts already. */
@@ -55,7 +54,7 @@ export async function propose<S extends Standing, O>(
 ): Promise<Proposed<S, O>> {
   const { change, challenge, verdicts } = member.work
   const hosts = new Set<string>()
-  const slices = new Slices(SLICE_MS, parts.clock)
+  const slices = new Slices(parts.clock)
   const decideItem = (item: ChangeItem): Decided<S, O>[] => {
     if (verdicts.get(item.host)?.state === 'refused') return []
     if (hosts.has(item.host)) throw new EdgeFault('change_invalid', `${item.host} is named twice in one change.`)
@@ -78,7 +77,10 @@ export async function propose<S extends Standing, O>(
   }
   const decided: Decided<S, O>[] = []
   for (const item of change.items) {
-    decided.push(...decideItem(item))
+    const one = decideItem(item)
+    // Here in slices, because the claim of thousands of hosts judges what it has not seen, and nothing may wait then.
+    if (one.length > 0) parts.fences.claim([item.fence])
+    decided.push(...one)
     if (slices.isOver) await slices.next()
   }
   return { member, decided }

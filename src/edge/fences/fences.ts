@@ -5,6 +5,7 @@ import { escapeText } from '../../model/escape-text.ts'
 import { epochAhead, type HostFence, type StoreFloor } from '../../model/run.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import { createFile, errorCode, syncFile, syncFileNow, syncFolder } from '../../primitives/durable-file.ts'
+import { slicesOf } from '../../primitives/slices.ts'
 import { EdgeFault } from '../contract.ts'
 import { faultOf, notRegularFile, withEdgeFaults } from '../faults.ts'
 import { FENCES, STAGING } from '../layout.ts'
@@ -17,7 +18,7 @@ const { O_APPEND, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants
 
 /** The file is written anew when it has this many lines more than twice the number of hosts. */
 const SPARE_LINES = 1_000
-/** So many fences are written and read again in two turns of the event loop. */
+/** So many fences are written and read again in one turn of the event loop. */
 const MANY = 1_000
 /** A claim is appended again only when another one has created the file at the same time. */
 const MAX_APPENDS = 2
@@ -72,9 +73,10 @@ export class Fences {
 
   claim(fences: readonly HostFence[] = []): Claim {
     if (fences.length === 0) return UNFENCED
+    const now = this.#now()
     for (const fence of fences) {
       this.#assertWritable(fence)
-      assertNotAhead(fence.host, fence.epoch, this.#now())
+      assertNotAhead(fence.host, fence.epoch, now)
     }
     return {
       assertNewest: () => this.#assertNewest(fences),
@@ -172,8 +174,12 @@ export class Fences {
       if (missing.length === 0) break
       if (appends === MAX_APPENDS) throw new EdgeFault('write_failed', `${FENCES} does not keep what is written to it.`)
       this.#assertRoom(missing.map(({ store }) => store))
-      await this.#append(missing.map((fence) => ({ kind: 'fence', fence })))
-      if (missing.length > MANY) await this.#turn()
+      for (const some of slicesOf(missing, MANY)) {
+        await this.#append(some.map((fence) => ({ kind: 'fence', fence })))
+        if (missing.length <= MANY) continue
+        this.#readOn()
+        await this.#turn()
+      }
     }
     await this.#sync()
   }

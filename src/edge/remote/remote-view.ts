@@ -25,8 +25,6 @@ export interface EdgeAddress {
   readonly ports: { readonly http: number; readonly https: number }
 }
 
-const SLICE_MS = 4
-
 /** The read-only view of an edge through its agent. While the agent is away, hosts are visited directly. */
 export function remoteView(client: AgentClient, known: EdgeAddress): EdgeView {
   return {
@@ -131,7 +129,7 @@ const NOWHERE: ServedMap = {
 
 function changed(list: ServedList, { hosts, gone }: WireServed, clock: Clock): Promise<ServedList> {
   const served = new Map(hosts.map((host) => [host.host, host]))
-  return withChanges(list, [...served.keys(), ...gone], (host) => served.get(host), new Slices(SLICE_MS, clock))
+  return withChanges(list, [...served.keys(), ...gone], (host) => served.get(host), new Slices(clock))
 }
 
 /** Visits hosts through the agent, and directly while it is away. */

@@ -13,8 +13,6 @@ import { StepBudget } from './patterns/pattern.ts'
 import { type ServedPatterns, servedPatterns } from './served-patterns.ts'
 import { ServerIndex } from './servers/server-index.ts'
 
-const SLICE_MS = 4
-
 interface Reading {
   readonly parsed: Parsed
   readonly index: ServerIndex
@@ -38,7 +36,7 @@ export function edgeReader(
   /** Survives a failed reading. */
   const unlisted = new Set<string>()
   const readAgain = async (): Promise<EdgeMap> => {
-    const slices = new Slices(SLICE_MS, settings.clock)
+    const slices = new Slices(settings.clock)
     const present = base.read()
     const { gathering, changed } = await gathered.read(present.generation, slices)
     for (const host of changed) unlisted.add(host)

@@ -1,6 +1,7 @@
 import type { EdgeVisitor } from '../../edge/contract.ts'
 import type { FullCheck, HostStatus } from '../../model/host-status.ts'
 import type { Clock } from '../../primitives/clock.ts'
+import { Slices } from '../../primitives/slices.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { Board } from '../board.ts'
 import { isSilent, needsFullCheck, statusAfterCheck } from '../judge.ts'
@@ -54,10 +55,13 @@ export class Rounds {
     return round
   }
 
-  begin(): void {
+  /** Opening many connections takes long, so they are opened in slices. Call it again only when it has resolved. */
+  async begin(): Promise<void> {
     const { board, atOnce, watchList, log, clock } = this.#parts
     if (this.#knownMembership !== board.membership) this.#updateHosts()
+    const slices = new Slices(clock)
     while (this.#running.size < atOnce) {
+      if (slices.isOver) await slices.next()
       const host = this.#due.take(clock.now())
       if (host === undefined) return
       const status = board.find(host)

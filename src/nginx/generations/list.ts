@@ -10,7 +10,6 @@ import { blockDrift, blockLines } from './block-drift.ts'
 import type { PresentGeneration } from './present.ts'
 import type { Standing } from './standing.ts'
 
-const SLICE_MS = 5
 /** How often a list is begun again because a generation was entered meanwhile. */
 const ATTEMPTS = 3
 
@@ -27,7 +26,7 @@ export async function listHosts(
   fences: Pick<Fences, 'of'>,
   { hosts, listening, clock }: Listed,
 ): Promise<readonly ListedHost[]> {
-  const slices = new Slices(SLICE_MS, clock)
+  const slices = new Slices(clock)
   const standings = await standingsOf(present, hosts, slices)
   const names = standings.map((one) => (typeof one === 'string' ? one : one.host))
   const known = new Map(fences.of(names).map((fence) => [fence.host, fence]))

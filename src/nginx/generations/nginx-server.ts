@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { type ChangeItem, EdgeFault, type Entry } from '../../edge/contract.ts'
-import { generationBefore, unsettledRuns } from '../../edge/engine/unsettled.ts'
 import type {
   Batch,
   Effect,
@@ -21,9 +20,10 @@ import type { Replaced } from '../files/replace.ts'
 import { Draft } from './draft.ts'
 import type { Pairs } from './pairs.ts'
 import { type RefreshParts, refresh } from './refresh.ts'
-import { discard, enter, forgetOld, formerOf, isUpToDate, SLICE_MS, type Staged } from './stage.ts'
+import { discard, enter, forgetOld, formerOf, isUpToDate, type Staged } from './stage.ts'
 import { isOnlyMissing, type Standing } from './standing.ts'
 import { type Drafted, Trials } from './trials.ts'
+import { forgetUnused } from './unused-pairs.ts'
 
 /** The files by which nginx serves a released host. */
 export interface ReleasedFiles {
@@ -114,7 +114,7 @@ export class NginxServer implements WebServer<Standing, OutsideFile> {
       outsideOf: (item, effect, run) => this.#outsideOf(item, effect, run, listening),
       draft: async (effects) => {
         const draft = new Draft({ present, pairs, listening })
-        const slices = new Slices(SLICE_MS, clock)
+        const slices = new Slices(clock)
         for (const { host, effect } of effects) {
           if (effect.kind === 'put') draft.put(effect.entry, effect.challenge)
           else if (effect.kind === 'restore') draft.restore(effect.standing)
@@ -254,18 +254,7 @@ export class NginxServer implements WebServer<Standing, OutsideFile> {
   forgetOld(present: number, former: number | undefined): void {
     const { folder, clock, onForgottenRuns = () => undefined } = this.#parts
     forgetOld(folder, { present, former, keyless: this.#keyless, now: clock.now(), onForgottenRuns })
-      .then(() => this.#forgetPairs(former))
+      .then(() => forgetUnused(this.#parts, former))
       .catch(() => undefined)
-  }
-
-  /** Keeps the certificates of the present generation, of the one before, and of those that unsettled runs may have to restore. */
-  #forgetPairs(former: number | undefined): void {
-    const { present, pairs, folder } = this.#parts
-    const used = new Set([...present.all()].flatMap(({ entry }) => entry?.certificate ?? []))
-    if (pairs.ids.every((id) => used.has(id))) return
-    const needed = unsettledRuns(folder).flatMap(({ run }) => generationBefore(folder, run) ?? [])
-    for (const number of new Set([...(former === undefined ? [] : [former]), ...needed]))
-      for (const id of present.certificatesIn(number)) used.add(id)
-    pairs.forget(used)
   }
 }

@@ -7,6 +7,7 @@ import { CURRENT, GENERATIONS } from '../../edge/layout.ts'
 import { BASE_FILE } from '../../estate/layout.ts'
 import { generationIn } from '../../estate/reading/base-file.ts'
 import { MOST_STRAY_FILES, MOST_STRAY_LINES, type StrayLines } from '../../model/host-status.ts'
+import type { Slices } from '../../primitives/slices.ts'
 import {
   ENTRIES,
   fileOfShard,
@@ -69,10 +70,17 @@ export class PresentGeneration {
   }
 
   /** The ids of the certificates that hosts name in a kept generation. */
-  certificatesIn(number: number): ReadonlySet<string> {
-    const shards = this.#namesOf(number, ENTRIES).map((name) => this.#shardIn(number, `${ENTRIES}/${name}`))
-    const lines = shards.flatMap((shard) => [...(shard?.keys ?? [])].map((host) => shard?.part(host) ?? ''))
-    return new Set(lines.flatMap((line) => /"certificate":"([0-9a-f]{32})"/.exec(line)?.[1] ?? []))
+  async certificatesIn(number: number, slices: Slices): Promise<ReadonlySet<string>> {
+    const ids = new Set<string>()
+    for (const name of this.#namesOf(number, ENTRIES)) {
+      if (slices.isOver) await slices.next()
+      const shard = this.#shardIn(number, `${ENTRIES}/${name}`)
+      for (const host of shard?.keys ?? []) {
+        const id = /"certificate":"([0-9a-f]{32})"/.exec(shard?.part(host) ?? '')?.[1]
+        if (id !== undefined) ids.add(id)
+      }
+    }
+    return ids
   }
 
   isKept(number: number): boolean {
@@ -175,15 +183,19 @@ export class PresentGeneration {
   }
 
   /** Lines that belong to no host, by file. The path uses the link to the present generation. */
-  stray(): readonly StrayLines[] {
+  async stray(slices: Slices): Promise<readonly StrayLines[]> {
     const { number } = this
     if (number === undefined) return []
-    return SHARD_FOLDERS.flatMap((kind) =>
-      this.#namesOf(number, kind).flatMap((name) => {
+    const stray: StrayLines[] = []
+    for (const kind of SHARD_FOLDERS) {
+      for (const name of this.#namesOf(number, kind)) {
+        if (slices.isOver) await slices.next()
         const lines = this.#seen(number, `${kind}/${name}`).shard?.strayLines.slice(0, MOST_STRAY_LINES) ?? []
-        return lines.length === 0 ? [] : [{ file: `${CURRENT}/${kind}/${name.replaceAll(/[^\w.-]/g, '?')}`, lines }]
-      }),
-    ).slice(0, MOST_STRAY_FILES)
+        if (lines.length > 0) stray.push({ file: `${CURRENT}/${kind}/${name.replaceAll(/[^\w.-]/g, '?')}`, lines })
+        if (stray.length === MOST_STRAY_FILES) return stray
+      }
+    }
+    return stray
   }
 
   /** The text of a file of the present generation. Follows a link, as nginx does. */

@@ -13,7 +13,7 @@ import { Draft, type ShardText } from './draft.ts'
 import { isAsFormerlyRendered } from './former.ts'
 import type { Pairs } from './pairs.ts'
 import type { PresentGeneration } from './present.ts'
-import { discard, enter, formerOf, isUpToDate, pointTo, SLICE_MS, type Staged } from './stage.ts'
+import { discard, enter, formerOf, isUpToDate, pointTo, type Staged } from './stage.ts'
 import type { Drafted, TrialParts, Trials } from './trials.ts'
 
 export interface RefreshParts extends TrialParts {
@@ -44,7 +44,7 @@ export async function refresh(
   const { folder, present, reload, clock } = parts
   const before = formerOf(folder, present.number)
   await keepPairs(present, pairs)
-  const texts = await rewritten(present, pairs, listening, new Slices(SLICE_MS, clock))
+  const texts = await rewritten(present, pairs, listening, new Slices(clock))
   const staged = await refreshed(parts, trials, { former: before, texts }, signal)
   if (!staged) return undefined
   const former = present.number

@@ -55,9 +55,6 @@ export interface NewGeneration {
   }) => string | Promise<string>
 }
 
-/** How long the texts and files of a generation may be made before other work of the service gets the event loop. */
-export const SLICE_MS = 10
-
 /** Writes a generation beside the others. Unchanged files are links to the same content: a generation costs little. */
 export async function stage(edgeFolder: string, { former, texts, base, clock }: NewGeneration): Promise<Staged> {
   const { number, folder } = newFolder(edgeFolder, former.number ?? 0)
@@ -65,7 +62,7 @@ export async function stage(edgeFolder: string, { former, texts, base, clock }: 
   try {
     makeFolders(folder)
     const kept = [...former.sources.keys()].filter((file) => !texts.has(file))
-    const slices = new Slices(SLICE_MS, clock)
+    const slices = new Slices(clock)
     for (const file of kept) {
       carryOn(join(former.folder ?? '', file), join(folder, file))
       if (slices.isOver) await slices.next()

@@ -6,8 +6,6 @@ import type { EdgeSettings } from '../../estate/settings.ts'
 import { Slices } from '../../primitives/slices.ts'
 import { masterPid } from './nginx-workers.ts'
 
-const SLICE_MS = 4
-
 /**
  * Finds the directives that make nginx log at debug level. At that level nginx writes the value of every variable into its log, and it
  * gets the private keys of our hosts through variables. A handshake for one of our hosts is logged by `error_log` of the main and http
@@ -19,7 +17,7 @@ export function debugLogReader(
   const base = new BaseFile(settings.folder)
   const configuration = new ParsedConfiguration(settings, 'logs')
   return async () => {
-    const { debugLogs } = await configuration.read(base.read(), [], new Slices(SLICE_MS, settings.clock))
+    const { debugLogs } = await configuration.read(base.read(), [], new Slices(settings.clock))
     return [...debugLogs, ...commandLineDebugLogs(settings.pidFile)]
   }
 }

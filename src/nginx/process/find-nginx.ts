@@ -15,8 +15,6 @@ import { buildFault, readBuild } from './nginx-build.ts'
 import { testConfiguration } from './nginx-program.ts'
 import { masterPid } from './nginx-workers.ts'
 
-const SLICE_MS = 10
-
 /** The known settings of an nginx, before its program is run. */
 interface AskedNginx {
   readonly binary: string
@@ -75,7 +73,7 @@ function readMain(path: string): { config: string; main: string } {
 /** The servers outside the folder of Drawbridge. */
 async function serversIn(config: string, pidFile: string, folder: string, clock: Clock) {
   const configuration = new ParsedConfiguration({ config, folder, clock }, 'servers')
-  const { servers: all } = await configuration.read(new BaseFile(folder).read(), [], new Slices(SLICE_MS, clock))
+  const { servers: all } = await configuration.read(new BaseFile(folder).read(), [], new Slices(clock))
   const servers = all.filter(({ path }) => !isWrittenByUs(folder, path))
   const isRoot = isRunByRoot(pidFile)
   const listens = new Map<string, FoundListen>()

@@ -12,8 +12,6 @@ import { sharedIn } from '../config/render-base.ts'
 import { chooseSockets, type ForeignListen, type Listening, type SocketConflict } from '../config/sockets.ts'
 import { http2Reader } from './nginx-build.ts'
 
-const SLICE_MS = 4
-
 type Beside = Pick<
   EdgeSettings,
   'server' | 'config' | 'folder' | 'binary' | 'pidFile' | 'address' | 'listen' | 'ports' | 'named' | 'clock'
@@ -30,7 +28,7 @@ export function listeningReader(settings: Beside): () => Promise<Listening> {
   let latest: { readonly parsed: Parsed; readonly chosen: ReturnType<typeof chosenFor> } | undefined
   return async () => {
     const { shape, ...present } = base.read()
-    const parsed = await configuration.read({ shape, ...present }, [], new Slices(SLICE_MS, settings.clock))
+    const parsed = await configuration.read({ shape, ...present }, [], new Slices(settings.clock))
     if (latest?.parsed !== parsed) latest = { parsed, chosen: chosenFor(settings, parsed, sharedIn(shape)) }
     const { chosen } = latest
     if ('reason' in chosen) throw conflictFault(settings.server, chosen)

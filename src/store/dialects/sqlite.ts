@@ -144,10 +144,10 @@ class RetryingSqliteDialect extends SqliteDialect {
 /** How long statements may block the event loop before other work gets the processor. */
 const MAX_BLOCKING_MS = 10
 /**
- * The write-ahead log goes into the database file after this many values, which are about 4 MB of log. That blocks the event loop for
+ * The write-ahead log goes into the database file after this many values, which are about 2 MB of log. That blocks the event loop for
  * some milliseconds, because SQLite waits for the disk.
  */
-const VALUES_PER_CHECKPOINT = 3_000
+const VALUES_PER_CHECKPOINT = 1_500
 
 const CHECKPOINT = CompiledQuery.raw('pragma wal_checkpoint(passive)')
 

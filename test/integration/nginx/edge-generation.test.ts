@@ -1,11 +1,12 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { EdgeFault, type Entry, OwnedElsewhere } from '../../../src/edge/contract.ts'
 import { shardOf } from '../../../src/nginx/config/shards.ts'
 import { listHosts } from '../../../src/nginx/generations/list.ts'
 import { PresentGeneration } from '../../../src/nginx/generations/present.ts'
 import type { Staged } from '../../../src/nginx/generations/stage.ts'
+import { forgetUnused } from '../../../src/nginx/generations/unused-pairs.ts'
 import { type Clock, systemClock } from '../../../src/primitives/clock.ts'
 import { changeHost, STORE } from '../../support/edge/edge.ts'
 import { listing } from '../../support/edge/edge-folder.ts'
@@ -322,6 +323,22 @@ test('a certificate that nothing names any more is kept for an hour, and as long
   expect(at.pairs.ids).toEqual([id])
   await at.engine.change({ items: [], settles: ['run_a1'], floor: { store: STORE, epoch: 1 } })
   await expect.poll(() => isKeptLater(id)).toBe(false)
+})
+
+test('nothing is forgotten when another generation is entered while the unused certificates are looked for', async () => {
+  let ticks = 0
+  let meanwhile: () => Promise<unknown> = async () => undefined
+  // Every slice is over at once.
+  const clock = { ...systemClock, monotonic: () => (ticks += 1_000), turn: () => meanwhile().then(systemClock.turn) }
+  using at = await startEngine()
+  await at.place(A)
+  const forget = vi.fn<(used: ReadonlySet<string>) => void>()
+  const look = () => forgetUnused({ ...at, clock, pairs: { ids: ['unused'], forget } }, undefined)
+  await look()
+  expect(forget).toHaveBeenCalledOnce()
+  meanwhile = () => at.place(B)
+  await look()
+  expect(forget).toHaveBeenCalledOnce()
 })
 
 test('a challenge is answered beside the entry, which stays the same, and what is none is refused', async () => {

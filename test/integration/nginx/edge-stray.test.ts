@@ -2,6 +2,7 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { shardFile, shardOf } from '../../../src/nginx/config/shards.ts'
 import { PresentGeneration } from '../../../src/nginx/generations/present.ts'
+import { Slices } from '../../../src/primitives/slices.ts'
 import { entryOf, startEngine, type TestEngine } from '../../support/edge/engine.ts'
 
 /** Lines that belong to no host, in a file that hosts share. */
@@ -23,9 +24,11 @@ test('are no difference of any host in the file, and are told once, with the fil
   expect(applied).toMatchObject([A, B].map((entry) => ({ entry, isEdited: false })))
   appendFileSync(shared(at), LINE)
   expect(standing(at)).toEqual(applied)
-  expect(presentOf(at).stray()).toEqual([{ file: `current/${shardFile('backends', FIRST)}`, lines: [4] }])
+  expect(await presentOf(at).stray(new Slices())).toEqual([
+    { file: `current/${shardFile('backends', FIRST)}`, lines: [4] },
+  ])
   writeFileSync(shared(at), readFileSync(shared(at), 'utf8').replace(LINE, ''))
-  expect(presentOf(at).stray()).toEqual([])
+  expect(await presentOf(at).stray(new Slices())).toEqual([])
 })
 
 test('stay where they are when a host of the file is repaired, changed or removed', async () => {

@@ -41,7 +41,7 @@ export async function enterGeneration(
   const staged = await stage(folder, {
     clock: systemClock,
     former,
-    texts: await draft.texts(new Slices(1_000)),
+    texts: await draft.texts(new Slices()),
     base: (generation) =>
       renderBase({ ...LISTENING, listen, folder }, { ...generation, serves: { http: true, https: true } }),
   })

@@ -70,7 +70,7 @@ test('a map of many entries is built in slices', async () => {
   const maps = new Map([['backend', text]])
   const http = { servers: [], serversBefore: 0, upstreams: new Map(), maps, probes: new Map() }
   // A slice that is over at once: every look at it is a turn of the event loop.
-  await ServerIndex.build(http, true, new Slices(0, clock))
+  await ServerIndex.build(http, true, new Slices(clock, 0))
   expect(turns).toBeGreaterThan(10_000 / 300)
 })
 

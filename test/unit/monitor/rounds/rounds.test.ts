@@ -28,7 +28,15 @@ beforeEach(() => {
     return promise
   }
   const parts = {
-    ...{ board, clock, everyMs: EVERY_MS, atOnce: 8, log: createLog('silent', []), onCheck: () => undefined },
+    // Each visit takes a millisecond to begin.
+    ...{
+      board,
+      clock: { ...clock, monotonic: () => visits.length },
+      everyMs: EVERY_MS,
+      atOnce: 8,
+      log: createLog('silent', []),
+      onCheck: () => undefined,
+    },
     visitor: { visit, forget: () => undefined },
     watchList: { isPaused: (host: string) => paused.has(host), isBusy: async () => false, proofOf: () => undefined },
     writer: { put: (status: HostStatus) => board.put(status) },
@@ -113,4 +121,13 @@ test('a host whose turn comes while a run changes it has its check after the run
   await clock.advance(2_000)
   rounds.begin()
   expect(asked()).toEqual(['b.test false', 'a.test false'])
+})
+
+test('many checks are begun in slices, so that other work goes on between them', async () => {
+  for (const host of ['c.test', 'd.test', 'e.test', 'f.test', 'g.test', 'h.test']) board.put(checkedNow(host))
+  round = rounds.checkAll()
+  const begun = rounds.begin()
+  expect(visits).toHaveLength(5)
+  await begun
+  expect(visits).toHaveLength(8)
 })
