@@ -93,6 +93,7 @@ await build({
         version: join(SOURCES, 'runtime/version.ts'),
         'nginx-thread': join(SOURCES, 'nginx/process/nginx-thread.ts'),
         'parse-thread': join(SOURCES, 'estate/reading/parse-thread.ts'),
+        'checkpoint-thread': join(SOURCES, 'store/dialects/checkpoint-thread.ts'),
       },
       // All files in one folder: a thread's file is loaded from the folder of the file that starts it.
       output: {

@@ -2,7 +2,7 @@ import type { Cuts } from './cuts.ts'
 
 /** What a service and an edge agent do not believe of each other. */
 export const AGENT_GUARDS: Cuts = {
-  'an edge refuses an epoch of the far future': '      assertNotAhead(fence.host, fence.epoch, this.#now())\n',
+  'an edge refuses an epoch of the far future': '      assertNotAhead(fence.host, fence.epoch, now)\n',
   'a service believes no epoch of the far future': ['return believedEpoch(one.server, told)', 'return told'],
   'only an accepted certificate of an agent is replaced': [
     '      if (!enrolled.includes(former))\n',

@@ -60,6 +60,7 @@ export const FENCE_GUARDS: Cuts = {
     '      if (appends === 0) this.#assertNewest(fences)\n      const missing',
   ],
   'the fences of an edge are not read through a link': '    if (!isFile) throw notRegularFile(FENCES)\n',
+  'a claim that is made while the file of fences is written anew stays': ['|| now.size !== size) return', ') return'],
   'what stood before an unsettled run is kept': [
     'if (isNeeded && forRuns.length < MOST_FOR_RUNS) {',
     'if (isNeeded && forRuns.length < 0) {',

@@ -4,7 +4,7 @@ import { type FenceLine, lineIn } from './fence-lines.ts'
 
 const { O_NOFOLLOW, O_NONBLOCK } = constants
 
-const HEADER_LENGTH = 32
+export const HEADER_LENGTH = 32
 export const newHeader = (): string =>
   `# Fences ${randomBytes(16).toString('hex')}: epoch, number, host and store of the newest runs. Do not edit.\n`
 

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { escapeText } from '../../model/escape-text.ts'
 import { epochAhead, type HostFence, type StoreFloor } from '../../model/run.ts'
 import type { Clock } from '../../primitives/clock.ts'
-import { createFile, errorCode, syncFile, syncFileNow, syncFolder } from '../../primitives/durable-file.ts'
+import { createFile, errorCode, syncFile, syncFolder } from '../../primitives/durable-file.ts'
 import { slicesOf } from '../../primitives/slices.ts'
 import { EdgeFault } from '../contract.ts'
 import { faultOf, notRegularFile, withEdgeFaults } from '../faults.ts'
 import { FENCES, STAGING } from '../layout.ts'
 import { isHost } from '../record/entry.ts'
-import { headerOf, linesFrom, newHeader, statOf, withOpened } from './fence-file.ts'
+import { HEADER_LENGTH, headerOf, linesFrom, newHeader, statOf, withOpened } from './fence-file.ts'
 import { epochOf, type FenceLine, hasWritableStore, textOfLines } from './fence-lines.ts'
 import { FenceTable, MOST_STORES } from './fence-table.ts'
 
@@ -61,6 +61,9 @@ export class Fences {
   /** Claims of thousands of hosts are made several times. */
   readonly #writable = new WeakSet<HostFence>()
   #read = NOTHING_READ
+  #isCompacting = false
+  /** That the file is the one that was written anew last. */
+  #renamed: Promise<void> = Promise.resolve()
 
   constructor(folder: string, { now, turn, spareLines = SPARE_LINES, onIgnored }: FencesOptions) {
     this.#turn = turn
@@ -187,7 +190,7 @@ export class Fences {
   async #writing<T>(work: () => Promise<T>): Promise<T> {
     return withEdgeFaults(FENCES, async () => {
       const done = await work()
-      if (this.#isLong()) this.#compact()
+      if (this.#isLong()) await this.#compact()
       return done
     })
   }
@@ -260,29 +263,40 @@ export class Fences {
   async #sync(): Promise<void> {
     const descriptor = openSync(this.#path, O_RDONLY | O_NOFOLLOW)
     await syncFile(descriptor, this.#path).finally(() => closeSync(descriptor))
+    await this.#renamed
   }
 
   /**
-   * Keeps one line per host. Nothing waits in it, so nobody appends meanwhile. What was written before it has succeeded in any case, and
-   * the next claim tries again.
+   * Keeps one line per host, unless somebody appends meanwhile. What was written before it has succeeded in any case, and the next claim
+   * tries again.
    */
-  #compact(): void {
+  async #compact(): Promise<void> {
+    if (this.#isCompacting) return
+    this.#isCompacting = true
     const draft = join(this.#folder, STAGING, `fences-${randomBytes(8).toString('hex')}`)
     try {
       this.#readOn()
       if (!this.#isLong()) return
-      writeFileSync(draft, newHeader() + textOfLines(this.#kept()), { flag: 'wx', mode: 0o600 })
-      syncNow(draft)
+      const { ino, size } = this.#read
+      const [header, kept] = [newHeader(), this.#kept()]
+      await createFile(draft, header + textOfLines(kept), 0o600)
+      const now = statOf(this.#path)
+      if (now.ino !== ino || now.size !== size) return
       renameSync(draft, this.#path)
-      // Before anyone appends to it: after a power loss the former file would be back without his claim.
-      syncNow(this.#folder)
+      // Whoever appends to it waits for that: after a power loss the former file would be back without his claim.
+      this.#renamed = syncFolder(this.#folder)
+      const written = statOf(this.#path)
+      // What it says is known already.
+      this.#read = { ...written, header: header.slice(0, HEADER_LENGTH), offset: written.size, lines: kept.length }
+      await this.#renamed
     } catch {
+      // The next claim tries again.
+    } finally {
       rmSync(draft, { force: true })
+      this.#isCompacting = false
     }
   }
 }
-
-const syncNow = (path: string): void => withOpened(path, O_RDONLY, (descriptor) => syncFileNow(descriptor, path))
 
 /** How far the file was read, and what identifies it: the system may give the number of a removed inode to a new file. */
 const NOTHING_READ = { ino: 0, size: 0, ctimeMs: 0, header: '', offset: 0, lines: 0 }

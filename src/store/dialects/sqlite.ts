@@ -6,6 +6,7 @@ import type { Clock } from '../../primitives/clock.ts'
 import { errorCode, syncContent } from '../../primitives/durable-file.ts'
 import { LruCache } from '../../primitives/lru-cache.ts'
 import { retry } from '../../primitives/retry.ts'
+import { Checkpoints } from './checkpoints.ts'
 import { type Engine, UnusableStore } from './engine.ts'
 
 /** Short pauses, because a transaction of another instance takes milliseconds. */
@@ -21,7 +22,11 @@ export function sqliteEngine(file: string, clock: Clock): Engine {
   const database = () => openDatabase(file, retryWhileBusy)
   return {
     clock,
-    dialect: new RetryingSqliteDialect({ database, log: new WriteAheadLog(file), retryWhileBusy, clock }),
+    dialect: new RetryingSqliteDialect({
+      ...{ database, retryWhileBusy, clock },
+      log: new WriteAheadLog(file),
+      checkpoints: new Checkpoints(file, clock),
+    }),
     exists: () => existsSync(file),
     // Every transaction begins IMMEDIATE, so it is the only writer already.
     lockSchema: async () => {},
@@ -124,6 +129,7 @@ class WriteAheadLog {
 interface DriverParts {
   readonly database: () => Promise<Database.Database>
   readonly log: WriteAheadLog
+  readonly checkpoints: Checkpoints
   readonly retryWhileBusy: RetryWhileBusy
   readonly clock: Clock
 }
@@ -143,13 +149,8 @@ class RetryingSqliteDialect extends SqliteDialect {
 
 /** How long statements may block the event loop before other work gets the processor. */
 const MAX_BLOCKING_MS = 10
-/**
- * The write-ahead log goes into the database file after this many values, which are about 2 MB of log. That blocks the event loop for
- * some milliseconds, because SQLite waits for the disk.
- */
-const VALUES_PER_CHECKPOINT = 1_500
-
-const CHECKPOINT = CompiledQuery.raw('pragma wal_checkpoint(passive)')
+/** The write-ahead log goes into the database file after this many values, which are about 4 MB of log. */
+const VALUES_PER_CHECKPOINT = 3_000
 
 class RetryingSqliteDriver extends SqliteDriver {
   readonly #parts: DriverParts
@@ -173,7 +174,7 @@ class RetryingSqliteDriver extends SqliteDriver {
         const result = await this.#parts.retryWhileBusy(() => connection.executeQuery<never>(query))
         if (query.query.kind === 'SelectQueryNode') return result
         this.#written += query.parameters.length
-        if (!this.#isInTransaction) await this.#keep(connection)
+        if (!this.#isInTransaction) await this.#keep()
         return result
       },
       streamQuery: (query, chunkSize) => connection.streamQuery(query, chunkSize),
@@ -208,19 +209,17 @@ class RetryingSqliteDriver extends SqliteDriver {
 
   override async commitTransaction(connection: DatabaseConnection): Promise<void> {
     await super.commitTransaction(connection)
-    await this.#keep(connection)
+    await this.#keep()
     this.#isInTransaction = false
   }
 
   /** Nobody else uses the connection until what it has written is on the disk, so nobody reads what a power loss would take back. */
-  async #keep(connection: DatabaseConnection): Promise<void> {
+  async #keep(): Promise<void> {
     await this.#parts.log.flush()
     if (this.#written < VALUES_PER_CHECKPOINT) return
     this.#written = 0
-    // In a turn of the event loop of its own: thousands of rows take as long again as their commit.
-    await this.#parts.clock.turn()
-    await connection.executeQuery(CHECKPOINT).catch(() => undefined)
-    await this.#parts.clock.turn()
+    // Waited for: while others write, the log would begin at its start never again, and grow.
+    await this.#parts.checkpoints.make()
   }
 
   /** After some failures, such as a full disk, SQLite has rolled back already. A second error would hide the first. */
@@ -230,6 +229,7 @@ class RetryingSqliteDriver extends SqliteDriver {
   }
 
   override async destroy(): Promise<void> {
+    await this.#parts.checkpoints.end()
     this.#parts.log.close()
     await super.destroy()
   }

@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely'
 import { type HistorySlot, historyText, parseHistory } from '../../model/history.ts'
 import type { HostStatus, Mute } from '../../model/host-status.ts'
-import { Slices } from '../../primitives/slices.ts'
 import type { HostStore } from '../ports/hosts.ts'
 import type { HostRow, Schema } from '../schema.ts'
 
@@ -44,13 +43,7 @@ const statusesIn = (db: Kysely<Schema>): Statuses => ({
       .orderBy('version')
       .orderBy('host')
       .execute()
-    const slices = new Slices()
-    const statuses: HostStatus[] = []
-    for (const row of rows) {
-      if (slices.isOver) await slices.next()
-      statuses.push(toStatus(row))
-    }
-    return statuses
+    return rows.map(toStatus)
   },
 
   async hostsSummary() {

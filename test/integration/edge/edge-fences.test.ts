@@ -127,6 +127,20 @@ describe('the fences of an edge', () => {
     expect(linesWritten()).toEqual([`1 3 ${HOST};`])
   })
 
+  test('lose no claim that is made while the file is written anew', async () => {
+    const fences = new Fences(at(), { ...systemClock, spareLines: 0 })
+    const hosts = Array.from({ length: 20 }, (_, i) => `h${i}.lab.test`)
+    const claims = hosts.map(async (host, i) => {
+      for (let number = 1; number <= 20 + i; number += 1) await claimed(fences, fence(number, 1, host))
+    })
+    await Promise.all(claims)
+    const newest = hosts.map((host, i) => fence(20 + i, 1, host))
+    for (const reader of [fences, new Fences(at(), systemClock)]) expect(reader.of(hosts)).toEqual(newest)
+    await claimed(fences, fence(99))
+    expect(linesWritten()).toHaveLength(21)
+    expect(readdirSync(at('.staging'))).toEqual([])
+  })
+
   test('survive a line that a crash cut off at any place', async () => {
     await claimed(new Fences(at(), systemClock), fence(41))
     const whole = readFileSync(fencesFile(), 'latin1')
