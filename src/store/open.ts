@@ -76,7 +76,7 @@ const ROLLED_BACK_RETRY = { firstMs: 10, factor: 2, spread: 0.5, tries: 6 }
 
 function storeOn(db: Kysely<Schema>, engine: Engine): Store {
   const scopes = new AsyncLocalStorage<Scope>()
-  const sessionIn = sessionMaker(db)
+  const sessionIn = sessionMaker(db, engine.clock)
   const group = new GroupCommit(db, engine.clock)
   const notices = new CommitNotices(db, engine.listener?.(randomBytes(8).toString('hex')), engine.clock)
   const execute: GroupCommit['run'] = (work) =>
@@ -98,7 +98,7 @@ function storeOn(db: Kysely<Schema>, engine: Engine): Store {
     return result
   }
   const store: Omit<Store, keyof ChangeFeed> = {
-    ...sessionOn(db),
+    ...sessionOn(db, engine.clock),
     // These take more than one statement.
     appendJournal: (entry, fence) => transaction((session) => session.appendJournal(entry, fence)),
     appendAudit: (entry) => transaction((session) => session.appendAudit(entry)),

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import type { Clock } from '../primitives/clock.ts'
 import type { StoreSession } from './ports/store.ts'
 import { auditLinesIn } from './queries/audit-lines.ts'
 import { capabilitiesIn } from './queries/capabilities.ts'
@@ -40,8 +41,8 @@ const AGGREGATES = [
 type Methods = Readonly<Record<string, (...args: unknown[]) => Promise<unknown>>>
 
 /** All methods, made at once: for the store itself, which is made once. */
-export const sessionOn = (db: Kysely<Schema>): StoreSession =>
-  Object.assign({}, ...AGGREGATES.map((aggregate) => aggregate(db)))
+export const sessionOn = (db: Kysely<Schema>, clock: Clock): StoreSession =>
+  Object.assign({}, ...AGGREGATES.map((aggregate) => aggregate(db, clock)))
 
 /** What others follow. */
 const FOLLOWED = new Set(['appendEvent', 'appendJournal', 'putHosts', 'deleteHosts'])
@@ -50,7 +51,10 @@ const FOLLOWED = new Set(['appendEvent', 'appendJournal', 'putHosts', 'deleteHos
  * Makes the sessions of transactions. The methods of an aggregate are made when the first of them is called: a transaction uses two
  * aggregates of seventeen, and to make all took as long as a statement. `noted` is called when something is written that others follow.
  */
-export function sessionMaker(store: Kysely<Schema>): (running: Kysely<Schema>, noted: () => void) => StoreSession {
+export function sessionMaker(
+  store: Kysely<Schema>,
+  clock: Clock,
+): (running: Kysely<Schema>, noted: () => void) => StoreSession {
   class Session {
     readonly running: Kysely<Schema>
     readonly noted: () => void
@@ -61,10 +65,10 @@ export function sessionMaker(store: Kysely<Schema>): (running: Kysely<Schema>, n
     }
   }
   for (const [at, aggregate] of AGGREGATES.entries())
-    for (const name of Object.keys(aggregate(store)))
+    for (const name of Object.keys(aggregate(store, clock)))
       Object.defineProperty(Session.prototype, name, {
         get(this: Session) {
-          this.made[at] ??= aggregate(this.running) as unknown as Methods
+          this.made[at] ??= aggregate(this.running, clock) as unknown as Methods
           if (FOLLOWED.has(name)) this.noted()
           return this.made[at][name]
         },

@@ -1,17 +1,23 @@
 import type { Kysely } from 'kysely'
 import { type HistorySlot, historyText, parseHistory } from '../../model/history.ts'
 import type { HostStatus, Mute } from '../../model/host-status.ts'
+import type { Clock } from '../../primitives/clock.ts'
+import { Slices } from '../../primitives/slices.ts'
 import type { HostStore } from '../ports/hosts.ts'
 import type { HostRow, Schema } from '../schema.ts'
 
 /** Both engines limit the number of values in one statement. */
 const BATCH_SIZE = 400
 
-export const hostsIn = (db: Kysely<Schema>): HostStore => ({ ...statusesIn(db), ...mutesIn(db), ...historyIn(db) })
+export const hostsIn = (db: Kysely<Schema>, clock: Clock): HostStore => ({
+  ...statusesIn(db, clock),
+  ...mutesIn(db),
+  ...historyIn(db),
+})
 
 type Statuses = Pick<HostStore, 'putHosts' | 'deleteHosts' | 'readHosts' | 'hostsSummary'>
 
-const statusesIn = (db: Kysely<Schema>): Statuses => ({
+const statusesIn = (db: Kysely<Schema>, clock: Clock): Statuses => ({
   async putHosts(statuses, version) {
     for (const some of batches(statuses)) {
       await db
@@ -43,7 +49,13 @@ const statusesIn = (db: Kysely<Schema>): Statuses => ({
       .orderBy('version')
       .orderBy('host')
       .execute()
-    return rows.map(toStatus)
+    const slices = new Slices(clock)
+    const statuses: HostStatus[] = []
+    for (const row of rows) {
+      if (slices.isOver) await slices.next()
+      statuses.push(toStatus(row))
+    }
+    return statuses
   },
 
   async hostsSummary() {

@@ -18,7 +18,7 @@ beforeAll(async () => {
   const engine = sqliteEngine(join(folder.path, 'drawbridge.db'), systemClock)
   db = new Kysely<Schema>({ dialect: engine.dialect, log: ({ query }) => void asked.push(query) })
   await migrate(db, engine)
-  session = sessionOn(db)
+  session = sessionOn(db, systemClock)
 })
 afterAll(async () => {
   await db.destroy()
