@@ -136,8 +136,8 @@ describe('the fences of an edge', () => {
     await Promise.all(claims)
     const newest = hosts.map((host, i) => fence(20 + i, 1, host))
     for (const reader of [fences, new Fences(at(), systemClock)]) expect(reader.of(hosts)).toEqual(newest)
-    await claimed(fences, fence(99))
-    expect(linesWritten()).toHaveLength(21)
+    // 590 claims were written.
+    expect(linesWritten().length).toBeLessThanOrEqual(2 * hosts.length)
     expect(readdirSync(at('.staging'))).toEqual([])
   })
 
