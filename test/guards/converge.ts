@@ -34,6 +34,10 @@ export const CONVERGE_GUARDS: Cuts = {
     '(await serves(edge, plan)) || isStopped(edge)',
     'serves(edge, plan)',
   ],
+  'an accept whose reload cannot be proven counts as put back where its host is served': [
+    'isRestored: (edge) => isAsApplied(edge, plan),\n    wishes: async (edge) => {\n      const listed = await hostOn(edge, host)\n      if (listed.rev',
+    'wishes: async (edge) => {\n      const listed = await hostOn(edge, host)\n      if (listed.rev',
+  ],
   'another program at the address of an edge is not taken for nginx': [
     "  throw new EdgeFault('unavailable', `The default server",
     "  if (false) throw new EdgeFault('unavailable', `The default server",

@@ -73,6 +73,19 @@ test('nginx that stops in the middle of a removal blocks no host', async () => {
   expect(ends).toEqual(['one apply succeeded', 'one remove rolled_back'])
 })
 
+test('nginx that stops in the middle of an accept blocks no host', async () => {
+  const ends = await endsOf(
+    [
+      { do: 'apply', by: 'a', host: 'one', thenMs: 5_000 },
+      { do: 'accept', by: 'a', host: 'one', stop: { at: 'accept proxy after-intent', how: 'pause' }, thenMs: 500 },
+      { do: 'stopNginx', machine: 'primary', thenMs: 100 },
+      { do: 'wake', by: 'a', thenMs: 30_000 },
+    ],
+    template,
+  )
+  expect(ends).toEqual(['one apply succeeded', 'one accept rolled_back'])
+})
+
 /** The zone's server is the witness of the time: a removal takes the name first, under a signature that is good for seconds. */
 test('an instance whose clock jumps ahead ends no exposure before its end', async () => {
   const ends = await endsOf(

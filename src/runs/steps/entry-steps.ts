@@ -91,7 +91,7 @@ export function takeAwayStep({ plan, proxy, primary }: HostContext): Step {
   const takeAway = proxyStep(proxy, {
     name: 'proxy',
     hosts: [host],
-    isRestored: async (edge) => (await hostOn(edge, host)).entry?.plan === planId && servesOnceStarted(edge, plan),
+    isRestored: (edge) => isAsApplied(edge, plan),
     wishes: async (edge) => {
       const listed = await hostOn(edge, host)
       if (edge === primary) assertOfPlan(listed, [planId], edge)
@@ -144,6 +144,7 @@ export function releaseStep({ plan, primary, proxy, task }: HostContext): ProxyS
   const target: ProxyTarget = {
     name: 'proxy',
     hosts: [host],
+    isRestored: (edge) => isAsApplied(edge, plan),
     wishes: async (edge) => {
       const listed = await hostOn(edge, host)
       if (listed.revision === null) return edge === primary ? [{ host, expected: 'absent', wanted: 'absent' }] : []
@@ -177,6 +178,10 @@ async function serves(edge: Edge, { host, proof }: Plan): Promise<boolean> {
 /** The same for an entry that stands. */
 const servesOnceStarted = async (edge: Edge, plan: Plan): Promise<boolean> =>
   (await serves(edge, plan)) || isStopped(edge)
+
+/** Whether the entry of the plan stands, and is served or will be once nginx starts. */
+const isAsApplied = async (edge: Edge, plan: Plan): Promise<boolean> =>
+  (await hostOn(edge, plan.host)).entry?.plan === plan.planId && servesOnceStarted(edge, plan)
 
 const expectedOf = ({ revision }: ListedHost): Wish['expected'] => (revision === null ? 'absent' : { revision })
 

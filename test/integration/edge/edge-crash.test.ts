@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { nginxConfig } from '../../../lab/nginx-config.ts'
 import { type ChangeItem, EDGE_POINTS, type Edge, type Entry } from '../../../src/edge/contract.ts'
 import { adoptedFolder, releasedFolder } from '../../../src/estate/layout.ts'
@@ -13,6 +13,9 @@ import { configurationListing, listing, viewOf } from '../../support/edge/edge-f
 import { tempFolder } from '../../support/temp-folder.ts'
 import { until } from '../../support/until.ts'
 import { type CrashImage, crashImages } from './crash-images.ts'
+
+// A campaign walks every moment of a change in one test.
+if (process.env.CAMPAIGN) vi.setConfig({ testTimeout: 900_000 })
 
 /**
  * The process that changes an edge dies at every point of the engine and before each call that changes the disk. A new engine on
