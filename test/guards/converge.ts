@@ -38,6 +38,10 @@ export const CONVERGE_GUARDS: Cuts = {
     'isRestored: (edge) => isAsApplied(edge, plan),\n    wishes: async (edge) => {\n      const listed = await hostOn(edge, host)\n      if (listed.rev',
     'wishes: async (edge) => {\n      const listed = await hostOn(edge, host)\n      if (listed.rev',
   ],
+  'a repair in whose middle nginx stops counts as put back': [
+    'return (revision === null || drift.length > 0) && isStopped(edge)',
+    'return false',
+  ],
   'another program at the address of an edge is not taken for nginx': [
     "  throw new EdgeFault('unavailable', `The default server",
     "  if (false) throw new EdgeFault('unavailable', `The default server",

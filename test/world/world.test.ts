@@ -24,6 +24,9 @@ afterAll(() => {
   folder[Symbol.dispose]()
 })
 
+const APPLY: History[number] = { do: 'apply', by: 'a', host: 'one', thenMs: 5_000 }
+const inProxy = (action: string) => ({ at: `${action} proxy after-intent`, how: 'pause' }) as const
+
 test('no history breaks a promise', async ({ annotate }) => {
   const end = performance.now() + MINUTES * 60_000
   let seed = SEED
@@ -73,17 +76,25 @@ test('nginx that stops in the middle of a removal blocks no host', async () => {
   expect(ends).toEqual(['one apply succeeded', 'one remove rolled_back'])
 })
 
-test('nginx that stops in the middle of an accept blocks no host', async () => {
-  const ends = await endsOf(
+test.for<[string, History]>([
+  ['apply', [{ do: 'apply', by: 'a', host: 'one', stop: inProxy('apply'), thenMs: 500 }]],
+  ['update', [APPLY, { do: 'apply', by: 'a', host: 'one', stop: inProxy('update'), thenMs: 500 }]],
+  ['accept', [APPLY, { do: 'accept', by: 'a', host: 'one', stop: inProxy('accept'), thenMs: 500 }]],
+  [
+    'repair',
     [
-      { do: 'apply', by: 'a', host: 'one', thenMs: 5_000 },
-      { do: 'accept', by: 'a', host: 'one', stop: { at: 'accept proxy after-intent', how: 'pause' }, thenMs: 500 },
-      { do: 'stopNginx', machine: 'primary', thenMs: 100 },
-      { do: 'wake', by: 'a', thenMs: 30_000 },
+      APPLY,
+      { do: 'edit', machine: 'primary', host: 'one', thenMs: 10 },
+      { do: 'repair', by: 'a', host: 'one', overwrite: true, stop: inProxy('repair'), thenMs: 500 },
     ],
-    template,
-  )
-  expect(ends).toEqual(['one apply succeeded', 'one accept rolled_back'])
+  ],
+])('nginx that stops in the middle of the proxy step of %s blocks no host', async ([action, history]) => {
+  const stops: History = [
+    { do: 'stopNginx', machine: 'primary', thenMs: 100 },
+    { do: 'wake', by: 'a', thenMs: 30_000 },
+  ]
+  const ends = await endsOf([...history, ...stops], template)
+  expect(ends).toEqual([...(action === 'apply' ? [] : ['one apply succeeded']), `one ${action} rolled_back`])
 })
 
 /** The zone's server is the witness of the time: a removal takes the name first, under a signature that is good for seconds. */

@@ -110,6 +110,11 @@ export function repairStep(context: HostContext): ProxyStep {
     name: 'proxy',
     hosts: [host],
     refusal: 'changed_elsewhere',
+    // Whatever stood before differed from what a repair writes. No answer tells which of the two a running nginx serves.
+    isRestored: async (edge) => {
+      const { revision, drift } = await hostOn(edge, host)
+      return (revision === null || drift.length > 0) && isStopped(edge)
+    },
     wishes: async (edge, afters) => {
       const certificate = servesPlainFirst(context) ? undefined : (afters.certificate ?? receipt?.certificate)
       const wanted = await context.entryFor(edge, plan, plan.request.tls ? certificate : undefined)
