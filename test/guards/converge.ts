@@ -42,6 +42,7 @@ export const CONVERGE_GUARDS: Cuts = {
     'return (revision === null || drift.length > 0) && isStopped(edge)',
     'return false',
   ],
+  'an apply at an edge whose disk is full counts as put back where nothing of it stands': "  'write_failed',\n",
   'another program at the address of an edge is not taken for nginx': [
     "  throw new EdgeFault('unavailable', `The default server",
     "  if (false) throw new EdgeFault('unavailable', `The default server",

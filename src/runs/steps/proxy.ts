@@ -74,9 +74,9 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): ProxyStep {
     if (items.length === 0) return
     const putting = edge.change({ run, items }, { ...guardOf(guard), signal })
     await putting.then(assertServed).catch(async (error: unknown) => {
-      // nginx may never have loaded what was undone. Then a reload that something else prevents is not needed.
-      const isUnproven = error instanceof EdgeFault && UNPROVEN.includes(error.kind)
-      if (!isUnproven || !(await target.isRestored?.(edge))) throw error
+      // What is undone may never have been entered, or nginx has never loaded it. Then a full disk or a missing reload keeps nothing.
+      const isUnmade = error instanceof EdgeFault && UNMADE.includes(error.kind)
+      if (!isUnmade || !(await target.isRestored?.(edge))) throw error
     })
   }
 
@@ -139,7 +139,14 @@ function tellUntouched(error: unknown): never {
   throw untouched ? new StepFault(error.message, { untouched, cause: error }) : error
 }
 
-const UNPROVEN: readonly EdgeFault['kind'][] = ['not_reloaded', 'config_broken', 'change_invalid', 'unavailable']
+/** Faults of an undo that may not have been needed. */
+const UNMADE: readonly EdgeFault['kind'][] = [
+  'not_reloaded',
+  'config_broken',
+  'change_invalid',
+  'unavailable',
+  'write_failed',
+]
 
 const UNTOUCHED: readonly EdgeFault['kind'][] = [
   'config_broken',

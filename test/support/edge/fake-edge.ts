@@ -30,6 +30,8 @@ export class FakeEdge {
   readonly #former = new Map<number | string, ReadonlyMap<string, Standing>>()
   readonly certificates = new Set<string>()
   changes = 0
+  /** Why it takes no change. */
+  fault: EdgeFault | undefined
   mostItems = 0
   beforeRun = async (): Promise<void> => undefined
   readonly stray: StrayLines[] = []
@@ -80,7 +82,10 @@ export class FakeEdge {
         return id
       },
       unsettledRuns: async () => [],
-      change: async (change) => this.#change(change),
+      change: async (change) => {
+        if (this.fault) throw this.fault
+        return this.#change(change)
+      },
     }
     return standIn as Edge
   }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { EdgeFault } from '../../../src/edge/contract.ts'
 import type { RunGuard } from '../../../src/model/run.ts'
 import { type ProxyTarget, proxyStep } from '../../../src/runs/steps/proxy.ts'
 import { entryOf, PLAN_ID, STORE } from '../../support/edge/edge.ts'
@@ -91,6 +92,18 @@ test('an undo of a run that has changed nothing changes nothing', async () => {
   await undo()
   expect(edge.planOf(HOST)).toBe(FORMER)
 })
+
+test.each(['write_failed', 'not_reloaded'] as const)(
+  'an undo that ends with %s is made where what was before stands, and only there',
+  async (kind) => {
+    for (const isRestored of [true, false]) {
+      const { undo, edge } = step({ isRestored: async () => isRestored })
+      edge.fault = new EdgeFault(kind, 'The disk is full.')
+      const undone = undo().then(() => 'undone')
+      await (isRestored ? expect(undone).resolves.toBe('undone') : expect(undone).rejects.toMatchObject({ kind }))
+    }
+  },
+)
 
 test('where the edge refuses one of several hosts, the others are put back by the undo', async () => {
   const other = 'wiki.lab.test'
