@@ -13,9 +13,12 @@ interface Event {
   readonly isBeat: boolean
 }
 
-/** Requests to the file system that have not been answered, and turns of the loop. Everything else waits for the timeline. */
+/**
+ * Requests to the file system that have not been answered, a checkpoint of the store on its thread, and turns of the loop. Everything
+ * else waits for the timeline.
+ */
 const isUnderWay = (resource: string): boolean =>
-  resource.startsWith('FSReq') || resource.endsWith('CloseReq') || resource === 'Immediate'
+  resource.startsWith('FSReq') || resource.endsWith('CloseReq') || ['MessagePort', 'Immediate'].includes(resource)
 
 /** Resolves when nothing runs any more: everything has ended or waits for an event of the timeline. */
 async function quiet(): Promise<void> {
