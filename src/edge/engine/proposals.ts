@@ -78,7 +78,7 @@ export async function propose<S extends Standing, O>(
   const decided: Decided<S, O>[] = []
   for (const item of change.items) {
     const one = decideItem(item)
-    // Here in slices, because the claim of thousands of hosts judges what it has not seen, and nothing may wait then.
+    // Checks the fence here, in slices: right before the change is entered all are checked at once, without those that were checked before.
     if (one.length > 0) parts.fences.claim([item.fence])
     decided.push(...one)
     if (slices.isOver) await slices.next()

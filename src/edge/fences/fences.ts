@@ -62,8 +62,9 @@ export class Fences {
   readonly #writable = new WeakSet<HostFence>()
   #read = NOTHING_READ
   #isCompacting = false
-  /** That the file is the one that was written anew last. */
-  #renamed: Promise<void> = Promise.resolve()
+  /** How often the file was replaced, and how many of these are known to be on the disk. */
+  #replaced = 0
+  #replacedOnDisk = 0
 
   constructor(folder: string, { now, turn, spareLines = SPARE_LINES, onIgnored }: FencesOptions) {
     this.#turn = turn
@@ -263,12 +264,20 @@ export class Fences {
   async #sync(): Promise<void> {
     const descriptor = openSync(this.#path, O_RDONLY | O_NOFOLLOW)
     await syncFile(descriptor, this.#path).finally(() => closeSync(descriptor))
-    await this.#renamed
+    await this.#syncReplaced()
+  }
+
+  /** Before a claim succeeds: after a power loss the replaced file could be back, without the claim. A failure is tried again by the next one. */
+  async #syncReplaced(): Promise<void> {
+    const replaced = this.#replaced
+    if (this.#replacedOnDisk >= replaced) return
+    await syncFolder(this.#folder)
+    this.#replacedOnDisk = Math.max(this.#replacedOnDisk, replaced)
   }
 
   /**
-   * Keeps one line per host, unless somebody appends meanwhile. What was written before it has succeeded in any case, and the next claim
-   * tries again.
+   * Writes the file anew with one line per host, unless somebody appends meanwhile. The claim that calls it has succeeded in any case, and
+   * the next claim tries again.
    */
   async #compact(): Promise<void> {
     if (this.#isCompacting) return
@@ -283,12 +292,11 @@ export class Fences {
       const now = statOf(this.#path)
       if (now.ino !== ino || now.size !== size) return
       renameSync(draft, this.#path)
-      // Whoever appends to it waits for that: after a power loss the former file would be back without his claim.
-      this.#renamed = syncFolder(this.#folder)
+      this.#replaced += 1
       const written = statOf(this.#path)
-      // What it says is known already.
+      // Not read again: it has what the table has.
       this.#read = { ...written, header: header.slice(0, HEADER_LENGTH), offset: written.size, lines: kept.length }
-      await this.#renamed
+      await this.#syncReplaced()
     } catch {
       // The next claim tries again.
     } finally {

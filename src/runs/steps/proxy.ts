@@ -74,7 +74,7 @@ export function proxyStep(parts: ProxyParts, target: ProxyTarget): ProxyStep {
     if (items.length === 0) return
     const putting = edge.change({ run, items }, { ...guardOf(guard), signal })
     await putting.then(assertServed).catch(async (error: unknown) => {
-      // What is undone may never have been entered, or nginx has never loaded it. Then a full disk or a missing reload keeps nothing.
+      // The change may never have been entered or loaded. Then its undo needs neither room on the disk nor a reload.
       const isUnmade = error instanceof EdgeFault && UNMADE.includes(error.kind)
       if (!isUnmade || !(await target.isRestored?.(edge))) throw error
     })

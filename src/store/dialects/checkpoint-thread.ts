@@ -4,7 +4,7 @@ import Database from 'better-sqlite3'
 /** `end`: the database is closed, and the thread ends. */
 export type Order = 'checkpoint' | 'end'
 
-/** Runs on a thread of its own, see `Checkpoints`. It must open the file by SQLite alone: closing it otherwise drops SQLite's locks. */
+/** Only SQLite may open and close the file: any other close in this process would drop the locks of SQLite. */
 const database = new Database(workerData.file, { fileMustExist: true })
 
 parentPort?.on('message', (order: Order) => {

@@ -218,7 +218,7 @@ class RetryingSqliteDriver extends SqliteDriver {
     await this.#parts.log.flush()
     if (this.#written < VALUES_PER_CHECKPOINT) return
     this.#written = 0
-    // Waited for: while others write, the log would begin at its start never again, and grow.
+    // Awaited, because a log to which others append meanwhile never starts over, and grows.
     await this.#parts.checkpoints.make()
   }
 
