@@ -16,6 +16,7 @@ import { addOwnHosts } from '../../../support/edge/foreign-hosts.ts'
 import { makeAgedCertificate, makeCertificate, makeExpiredCertificate } from '../../../support/edge/openssl.ts'
 import { certificateEntryFile, editEntry, entryFile } from '../../../support/lab/entry-file.ts'
 import { applied, removed, world } from '../../../support/lab/exposure.ts'
+import { housekeeping } from '../../../support/lab/housekeeping.ts'
 import type { TestLab } from '../../../support/lab/lab.ts'
 import { until } from '../../../support/until.ts'
 
@@ -369,6 +370,8 @@ export function causes(given: () => TestLab, restored: () => Promise<void>): voi
         times(primary.prefix),
         servingWorkers(masterPid(primary.pidFile) ?? 0),
       ]
+      // It tells the edges which runs of earlier tests have ended.
+      await housekeeping(lab, 'converge')
       const before = await state()
       for (const host of ['shop.lab.test', 'secure.lab.test', 'nameless.own.lab.test', 'expired.own.lab.test']) {
         await Promise.all([diagnosis(host), diagnosis(host, 'public')])
