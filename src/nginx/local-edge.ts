@@ -132,8 +132,7 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): L
     },
     own,
     list: async (hosts) => {
-      const wrong = hosts?.find((host) => !isHost(host))
-      if (wrong !== undefined) throw new Error(`${escapeText(wrong)} is not a valid host name.`)
+      await assertHosts(hosts ?? [], new Slices(clock))
       return {
         generation: signatureOf(join(folder, BASE_FILE)),
         number: present.number ?? null,
@@ -157,6 +156,13 @@ export function localEdge(settings: EdgeSettings, parts: LocalEdgeParts = {}): L
     release: () => engine.afterwards(async () => lock?.release()),
     foreignListeners: (question, signal) => nginx.foreignListeners(question, signal),
     handshake: (host, signal) => nginx.handshake(host, signal),
+  }
+}
+
+async function assertHosts(hosts: readonly string[], slices: Slices): Promise<void> {
+  for (const host of hosts) {
+    if (!isHost(host)) throw new Error(`${escapeText(host)} is not a valid host name.`)
+    if (slices.isOver) await slices.next()
   }
 }
 

@@ -129,6 +129,7 @@ export class EdgeComparison {
     const newest = new Map<string, HostFence>()
     const foreign = new Set<string>()
     for (const fence of (await Promise.all(edges.map((edge) => fencesOn(edge, hosts)))).flat()) {
+      if (this.#slices.isOver) await this.#slices.next()
       if (fence.store !== undefined && fence.store !== id) foreign.add(fence.host)
       const known = newest.get(fence.host)
       if (!known || isHigher(fence, known)) newest.set(fence.host, fence)

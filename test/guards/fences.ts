@@ -56,8 +56,8 @@ export const FENCE_GUARDS: Cuts = {
     '    if (isFenced(fault)) return\n',
   ],
   'a claim is checked again after it was written': [
-    '      this.#assertNewest(fences)\n      const missing',
-    '      if (appends === 0) this.#assertNewest(fences)\n      const missing',
+    'const missing = await this.#missingOf(fences)',
+    'const missing = appends === 0 ? await this.#missingOf(fences) : []',
   ],
   'the fences of an edge are not read through a link': '    if (!isFile) throw notRegularFile(FENCES)\n',
   'a claim that is made while the file of fences is written anew stays': ['|| now.size !== size) return', ') return'],

@@ -173,8 +173,7 @@ export class Fences {
 
   async #record(fences: readonly HostFence[]): Promise<void> {
     for (let appends = 0; ; appends += 1) {
-      this.#assertNewest(fences)
-      const missing = fences.filter((fence) => this.#table.isMissing(fence))
+      const missing = await this.#missingOf(fences)
       if (missing.length === 0) break
       if (appends === MAX_APPENDS) throw new EdgeFault('write_failed', `${FENCES} does not keep what is written to it.`)
       this.#assertRoom(missing.map(({ store }) => store))
@@ -186,6 +185,17 @@ export class Fences {
       }
     }
     await this.#sync()
+  }
+
+  /** Those that are not in the file yet. Rejects with `fenced` if one of them is not the newest, before any is written. */
+  async #missingOf(fences: readonly HostFence[]): Promise<HostFence[]> {
+    const missing: HostFence[] = []
+    for (const some of slicesOf(fences, MANY)) {
+      this.#assertNewest(some)
+      missing.push(...some.filter((fence) => this.#table.isMissing(fence)))
+      if (fences.length > MANY) await this.#turn()
+    }
+    return missing
   }
 
   async #writing<T>(work: () => Promise<T>): Promise<T> {

@@ -50,10 +50,9 @@ export type ProxyStep = Step<ProxyTarget['name'], ProxyImage>
  */
 export function proxyStep(parts: ProxyParts, target: ProxyTarget): ProxyStep {
   const { primary, secondary, guard, onCrashPoint, judgeSecondary } = parts
-  const fenced = (wishes: readonly Wish[]): ChangeItem[] => {
-    const fenceOf = fencesByHost(guard)
-    return wishes.map((wish) => ({ ...wish, fence: fenceOf(wish.host) }))
-  }
+  const fenceOf = fencesByHost(guard)
+  const fenced = (wishes: readonly Wish[]): ChangeItem[] =>
+    wishes.map((wish) => ({ ...wish, fence: fenceOf(wish.host) }))
 
   const place = async (
     edge: Edge,

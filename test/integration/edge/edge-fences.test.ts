@@ -94,6 +94,15 @@ describe('the fences of an edge', () => {
     expect(linesWritten()).toHaveLength(2)
   })
 
+  test('of thousands of hosts are all refused before one is written', async () => {
+    const fences = new Fences(at(), systemClock)
+    const hosts = Array.from({ length: 2_500 }, (_, i) => `h${i}.lab.test`)
+    await claimed(fences, fence(2, 1, 'h2499.lab.test'))
+    const stale = hosts.map((host) => fence(1, 1, host))
+    await expect(claimed(fences, ...stale)).rejects.toMatchObject({ kind: 'fenced' })
+    expect(linesWritten()).toEqual(['1 2 h2499.lab.test;'])
+  })
+
   test('outlive their owner, and what was appended since is read', async () => {
     const [one, other] = [new Fences(at(), systemClock), new Fences(at(), systemClock)]
     await claimed(one, fence(1))
