@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
-import type { Pair } from '../src/edge/contract.ts'
+import type { Pair } from '../src/edge/contract/change.ts'
 import { der, objectId } from '../src/primitives/der.ts'
 
 /** DER tags. */

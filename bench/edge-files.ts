@@ -1,6 +1,7 @@
 import type { EdgeDescription } from '../lab/description.ts'
 import { labEdge } from '../lab/nginx.ts'
-import type { Entry, Pair } from '../src/edge/contract.ts'
+import type { Pair } from '../src/edge/contract/change.ts'
+import type { Entry } from '../src/edge/record/entry.ts'
 
 /** Gives an edge many hosts in one generation, as one change of a service would. `pairs`: the certificates that they name. */
 export async function writeEntries(

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Edge } from '../src/edge/contract.ts'
+import type { Edge } from '../src/edge/contract/edge.ts'
 import { localEdge } from '../src/nginx/local-edge.ts'
 import { systemClock } from '../src/primitives/clock.ts'
 import { type Daemon, startDaemon } from './daemon.ts'

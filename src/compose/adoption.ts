@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts'
-import { EdgeFault, type SiteAnswer } from '../edge/contract.ts'
+import type { SiteAnswer } from '../edge/contract/edge.ts'
+import { EdgeFault } from '../edge/contract/fault.ts'
 import { Problem } from '../model/errors.ts'
 import type { FoundSite } from '../model/options/adoption.ts'
 import type { EdgeAccesses } from './edges.ts'

@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorCode } from '../primitives/durable-file.ts'
-import { EdgeFault } from './contract.ts'
+import { EdgeFault } from './contract/fault.ts'
 import { STAGING } from './layout.ts'
 
 /** Drafts contain private keys, so they must not be written through a link. */

@@ -1,4 +1,4 @@
-import type { EdgeAnswer } from '../edge/contract.ts'
+import type { EdgeAnswer } from '../edge/contract/visit.ts'
 import {
   type Badge,
   type BadgeFacts,

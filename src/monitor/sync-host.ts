@@ -1,4 +1,4 @@
-import type { EdgeAnswer } from '../edge/contract.ts'
+import type { EdgeAnswer } from '../edge/contract/visit.ts'
 import type { FullCheck, HostStatus, WatchedHost } from '../model/host-status.ts'
 import type { Receipt } from '../model/receipt.ts'
 import type { Exposure } from '../store/ports/exposures.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { chownSync, existsSync, lstatSync, readdirSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { EdgeFault } from '../edge/contract.ts'
+import { EdgeFault } from '../edge/contract/fault.ts'
 import { withEdgeFaults } from '../edge/faults.ts'
 import { owning } from '../edge/fences/folder-lock.ts'
 import { releasedFolder, SHADOW_PREFIX } from '../estate/layout.ts'

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { EdgeFault, type EdgePreflight } from '../edge/contract.ts'
+import type { EdgePreflight } from '../edge/contract/edge.ts'
+import { EdgeFault } from '../edge/contract/fault.ts'
 import { CURRENT } from '../edge/layout.ts'
 import type { EdgeMap, EdgeReader, ServedMap } from '../edge/served.ts'
 import { isWrittenByUs } from '../estate/layout.ts'

@@ -1,5 +1,5 @@
 import type { DnsReader, ZoneRecord } from '../dns/contract.ts'
-import type { EdgePreflight } from '../edge/contract.ts'
+import type { EdgePreflight } from '../edge/contract/edge.ts'
 import { sentenceOf } from '../model/errors.ts'
 import type { CertificateFact, HealthFact, NameFact, Observation, ProxyFact } from '../model/finding.ts'
 import type { FoundSite } from '../model/options/adoption.ts'

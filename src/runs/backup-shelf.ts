@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Entry } from '../edge/contract.ts'
+import type { Entry } from '../edge/record/entry.ts'
 import { Fault } from '../model/errors.ts'
 import type { BackupManifest } from '../model/receipt.ts'
 import { errorCode, replaceFile, syncFolder } from '../primitives/durable-file.ts'

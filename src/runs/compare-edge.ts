@@ -1,4 +1,5 @@
-import { type Edge, type ListedHost, stateOf } from '../edge/contract.ts'
+import type { Edge } from '../edge/contract/edge.ts'
+import { type ListedHost, stateOf } from '../edge/contract/list.ts'
 import { certificateId } from '../edge/record/entry.ts'
 import type { Plan, PlanState } from '../model/exposure.ts'
 import type { ComparedEdge, SecondaryEntry } from '../model/host-status.ts'

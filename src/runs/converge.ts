@@ -1,4 +1,4 @@
-import type { Edge } from '../edge/contract.ts'
+import type { Edge } from '../edge/contract/edge.ts'
 import { Fault, Problem } from '../model/errors.ts'
 import type { Plan } from '../model/exposure.ts'
 import type { ComparedEdge } from '../model/host-status.ts'

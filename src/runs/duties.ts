@@ -6,7 +6,7 @@ import type { Recovered } from './engine/recover.ts'
 import type { Expired } from './expiry.ts'
 import type { LateRecords } from './late-records.ts'
 import type { Remarked } from './marks.ts'
-import type { Renewed } from './renewals.ts'
+import type { Renewed } from './renewal/renewals.ts'
 
 /** The duties that can be run by request, in the order in which all of them run. */
 export const DUTIES = ['recover', 'converge', 'expire', 'renew', 'marks', 'check', 'prune'] as const

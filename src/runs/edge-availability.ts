@@ -1,4 +1,5 @@
-import { type Edge, EdgeFault, OwnedElsewhere } from '../edge/contract.ts'
+import type { Edge } from '../edge/contract/edge.ts'
+import { EdgeFault, OwnedElsewhere } from '../edge/contract/fault.ts'
 import { Problem } from '../model/errors.ts'
 import type { Clock } from '../primitives/clock.ts'
 import { FairClock } from '../primitives/fair-clock.ts'

@@ -1,4 +1,5 @@
-import { type Edge, OwnedElsewhere } from '../edge/contract.ts'
+import type { Edge } from '../edge/contract/edge.ts'
+import { OwnedElsewhere } from '../edge/contract/fault.ts'
 import { type Pauses, pauseAfter } from '../primitives/retry.ts'
 import type { Log } from '../runtime/log.ts'
 

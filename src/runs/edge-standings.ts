@@ -1,4 +1,4 @@
-import { EdgeFault } from '../edge/contract.ts'
+import { EdgeFault } from '../edge/contract/fault.ts'
 import { sentenceOf } from '../model/errors.ts'
 import {
   type ComparedEdge,

@@ -1,4 +1,5 @@
-import { type Edge, EdgeFault, isFenced } from '../edge/contract.ts'
+import type { Edge } from '../edge/contract/edge.ts'
+import { EdgeFault, isFenced } from '../edge/contract/fault.ts'
 import type { HostFence } from '../model/run.ts'
 import type { StoreIdentity } from '../store/ports/identity.ts'
 

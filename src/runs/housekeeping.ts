@@ -15,7 +15,7 @@ import { settleRuns } from './engine/settle-runs.ts'
 import { Expiry, type ExpiryParts } from './expiry.ts'
 import { removeLateRecords } from './late-records.ts'
 import { type MarksParts, rewriteMarks } from './marks.ts'
-import type { Renewals } from './renewals.ts'
+import type { Renewals } from './renewal/renewals.ts'
 import type { StepParts } from './steps/context.ts'
 
 interface HousekeepingParts extends Pick<StepParts, 'primary' | 'secondary' | 'providerFor' | 'readBack'> {

@@ -1,4 +1,5 @@
-import type { Edge, ListedHost } from '../edge/contract.ts'
+import type { Edge } from '../edge/contract/edge.ts'
+import type { ListedHost } from '../edge/contract/list.ts'
 import { certificateId } from '../edge/record/entry.ts'
 import { recordsOf } from '../model/receipt.ts'
 import { type HostFence, hostLease } from '../model/run.ts'

@@ -5,9 +5,9 @@ import type { JournalEntry, Run } from '../model/run.ts'
 import type { Clock } from '../primitives/clock.ts'
 import { WakeUp, wokenWithin } from '../primitives/followers.ts'
 import { LruCache } from '../primitives/lru-cache.ts'
+import { NewestPlans } from './newest-plans.ts'
 import type { ChangeFeed } from './ports/events.ts'
 import type { Exposure } from './ports/exposures.ts'
-import type { PlanCursor } from './ports/plans.ts'
 import { type Store, type StoreReads, StoreUnavailable } from './ports/store.ts'
 import { Tail } from './tail.ts'
 
@@ -21,8 +21,6 @@ const MOST_RUNS = 4_000
 const MOST_EXPOSURES = 2_000
 const MOST_EVENTS = 1_000
 const MOST_LINES = 500
-/** The list of plans goes back so far. */
-const MOST_LISTED = 200
 
 /** How often the store is looked at. The longer time counts while commits of others are told. */
 const LOOK_MS = 500
@@ -31,8 +29,6 @@ const LEAST_PAUSE_MS = 300
 /** A store that hangs is not waited for where the answer is known. The shorter time counts once it is known to be lost. */
 const PATIENCE_MS = 3_000
 const LOST_PATIENCE_MS = 300
-/** New plans are few between two looks. */
-const PLANS_AT_ONCE = 20
 /** How many plans one look reads in the background: those of runs under way, and after the start all others. */
 const READ_AT_ONCE = 20
 const EXPOSURES_AT_ONCE = 500
@@ -57,9 +53,8 @@ export class LastKnown implements StoreReads {
   readonly #exposures = new LruCache<string, Exposure | null>(MOST_EXPOSURES)
   readonly #events = new Tail<StoredEvent>(MOST_EVENTS)
   readonly #lines = new Tail<AuditLine>(MOST_LINES)
+  readonly #newest = new NewestPlans()
   readonly #hosts = new Set<string>()
-  /** The newest plans, newest first. */
-  #listed: readonly PlanCursor[] = []
   #underWay: readonly Run[] = []
   /** Where the reading of all exposures goes on. Undefined when it has ended. */
   #fillAfter: string | undefined = ''
@@ -97,7 +92,7 @@ export class LastKnown implements StoreReads {
   listPlans: StoreReads['listPlans'] = (page) =>
     this.#ask(
       () => this.#store.listPlans(page),
-      () => ({ value: this.#listFrom(page) }),
+      () => ({ value: this.#newest.page(page).flatMap((planId) => this.#plans.get(planId) ?? []) }),
     )
 
   runsOf = (planId: string): Promise<Run[]> =>
@@ -187,14 +182,6 @@ export class LastKnown implements StoreReads {
     return remembered.value
   }
 
-  #listFrom({ before, limit }: { before?: PlanCursor | undefined; limit: number }): Plan[] {
-    const older = before ? this.#listed.filter((plan) => isOlder(plan, before)) : this.#listed
-    return older
-      .slice(0, limit)
-      .map(({ planId }) => this.#plans.get(planId))
-      .filter((plan) => plan !== undefined)
-  }
-
   async #follow(): Promise<void> {
     const stopWatching = this.#store.watch(() => this.#told.call())
     while (!this.#stopped) {
@@ -224,7 +211,10 @@ export class LastKnown implements StoreReads {
     const events = await this.#events.readOn(this.#store.eventHead, this.#store.readEvents)
     const lineHead = async () => (await this.#store.auditHead())?.seq ?? 0
     await this.#lines.readOn(lineHead, this.#store.readAudit)
-    await this.#lookForPlans()
+    for (const { plan, isNew } of await this.#newest.readOn(this.#store.listPlans)) {
+      if (isNew) this.#toFill.push(plan.planId)
+      this.#keepPlan(plan)
+    }
     const underWay = await this.#store.unfinishedRuns()
     const running = new Set(underWay.map(({ runId }) => runId))
     const ended = this.#underWay.filter(({ runId }) => !running.has(runId))
@@ -232,24 +222,6 @@ export class LastKnown implements StoreReads {
     await this.#readAgain([...changed, ...ended, ...underWay.slice(0, READ_AT_ONCE)])
     this.#underWay = underWay
     await this.#fill()
-  }
-
-  async #lookForPlans(): Promise<void> {
-    const found: Plan[] = []
-    const listed = new Set(this.#listed.map(({ planId }) => planId))
-    while (found.length < MOST_LISTED) {
-      const page = await this.#store.listPlans({ limit: PLANS_AT_ONCE, before: found.at(-1) })
-      found.push(...page)
-      if (page.length < PLANS_AT_ONCE || page.some(({ planId }) => listed.has(planId))) break
-    }
-    for (const plan of found) {
-      if (!listed.has(plan.planId)) this.#toFill.push(plan.planId)
-      this.#keepPlan(plan)
-    }
-    const isNew = new Set(found.map(({ planId }) => planId))
-    const older = this.#listed.filter(({ planId }) => !isNew.has(planId))
-    const all = [...found.map(({ createdAt, planId }) => ({ createdAt, planId })), ...older]
-    this.#listed = all.toSorted((a, b) => (isOlder(a, b) ? 1 : -1)).slice(0, MOST_LISTED)
   }
 
   /** Reads what runs and events are about. */
@@ -301,9 +273,6 @@ export class LastKnown implements StoreReads {
 }
 
 const known = <T>(value: T | undefined): Known<T> | undefined => (value === undefined ? undefined : { value })
-
-const isOlder = (a: PlanCursor, b: PlanCursor): boolean =>
-  a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.planId < b.planId)
 
 /** What is told of a run needs only the images of its end and of its verdict. */
 const withoutImages = ({ image, ...entry }: JournalEntry): JournalEntry =>

@@ -6,7 +6,9 @@ import {
   secondaryDifferences,
 } from '../diagnose/drift.ts'
 import type { DnsReader } from '../dns/contract.ts'
-import { certificateId, type EdgeView, type ListedHost } from '../edge/contract.ts'
+import type { EdgeView } from '../edge/contract/edge.ts'
+import type { ListedHost } from '../edge/contract/list.ts'
+import { certificateId } from '../edge/record/entry.ts'
 import { Fault, Problem } from '../model/errors.ts'
 import { isPlanId, type Plan } from '../model/exposure.ts'
 import { type Receipt, recordsOf, type ZoneRecord } from '../model/receipt.ts'

@@ -10,7 +10,7 @@ import { BY_CONSOLE, BY_SCHEDULE, type StepName } from '../model/run.ts'
 import { otherRun } from '../runs/engine/begin.ts'
 import type { Publish } from '../runs/engine/runs.ts'
 import { markFor } from '../runs/marks.ts'
-import type { Renewals } from '../runs/renewals.ts'
+import type { Renewals } from '../runs/renewal/renewals.ts'
 import type { StoreSession } from '../store/ports/store.ts'
 import { expired, RunStarter, type Started, type StarterParts } from './run-starter.ts'
 

@@ -7,7 +7,8 @@ import type {
   CoveringCertificate,
   RenewalAdvisor,
 } from '../../src/certificates/contract.ts'
-import type { Handshake, Pair } from '../../src/edge/contract.ts'
+import type { Pair } from '../../src/edge/contract/change.ts'
+import type { Handshake } from '../../src/edge/contract/visit.ts'
 import { certificateId } from '../../src/edge/record/entry.ts'
 import { makeCertificate } from '../support/edge/openssl.ts'
 import type { Process } from './process.ts'

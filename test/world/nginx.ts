@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { EDGE_NAME, type EdgeAnswer, EdgeFault, type EdgeQuestion, type Handshake } from '../../src/edge/contract.ts'
+import { EdgeFault } from '../../src/edge/contract/fault.ts'
+import { EDGE_NAME, type EdgeAnswer, type EdgeQuestion, type Handshake } from '../../src/edge/contract/visit.ts'
 import { entryProof } from '../../src/edge/record/proof.ts'
 import type { Nginx } from '../../src/nginx/process/nginx.ts'
 import type { Timeline } from './timeline.ts'

@@ -6,7 +6,7 @@ import { agentServer, closeServer, type ServerParts } from '../../edge/agent/ser
 import { listenOnSocket } from '../../edge/agent/socket.ts'
 import { AgentIdentity } from '../../edge/authority/agent-identity.ts'
 import { markRetired } from '../../edge/authority/retirement.ts'
-import type { Edge } from '../../edge/contract.ts'
+import type { Edge } from '../../edge/contract/edge.ts'
 import { FolderLock } from '../../edge/fences/folder-lock.ts'
 import { FOLDERS } from '../../edge/layout.ts'
 import { edgeReader } from '../../estate/reading/edge-reader.ts'

@@ -1,6 +1,8 @@
 import type { Clock } from '../../primitives/clock.ts'
 import { LruCache } from '../../primitives/lru-cache.ts'
-import { type Change, type Edge, EdgeFault, type EdgePoint } from '../contract.ts'
+import type { Change, EdgePoint } from '../contract/change.ts'
+import type { Edge } from '../contract/edge.ts'
+import { EdgeFault } from '../contract/fault.ts'
 import type { WireChange, WireVerdict } from '../wire/verbs.ts'
 import type { Acceptance } from './acceptance.ts'
 

@@ -1,6 +1,6 @@
 import type { FoundSite } from '../../model/options/adoption.ts'
 import type { Clock } from '../../primitives/clock.ts'
-import type { Edge, EdgePreflight, EdgeView } from '../contract.ts'
+import type { Edge, EdgePreflight, EdgeView } from '../contract/edge.ts'
 import type { Entry } from '../record/entry.ts'
 import type { EdgeReader } from '../served.ts'
 

@@ -1,5 +1,5 @@
 import { type Endpoint, formatEndpoint } from '../../model/address.ts'
-import type { EdgeVisitor } from '../contract.ts'
+import type { EdgeVisitor } from '../contract/visit.ts'
 import { isProof } from '../record/proof.ts'
 import type { ServedHost } from '../served.ts'
 import { edgeVisitor } from '../visit/visitor.ts'

@@ -1,6 +1,7 @@
 import { isPlanId } from '../../model/exposure.ts'
 import type { RunName } from '../../model/run.ts'
-import { type ChangeItem, EdgeFault } from '../contract.ts'
+import type { ChangeItem } from '../contract/change.ts'
+import { EdgeFault } from '../contract/fault.ts'
 import { areEqual, areServedAlike, entryFault, isHost } from '../record/entry.ts'
 import type { Effect, Place, Standing } from './web-server.ts'
 

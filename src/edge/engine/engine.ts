@@ -1,23 +1,16 @@
 import type { StoreFloor } from '../../model/run.ts'
 import { KeyedQueue } from '../../primitives/keyed-queue.ts'
 import { Slices } from '../../primitives/slices.ts'
-import {
-  type ChallengeChange,
-  type Change,
-  type ChangeItem,
-  type ChangeOptions,
-  EdgeFault,
-  type EdgePoint,
-  type HostVerdict,
-  isFenced,
-  OwnedElsewhere,
-} from '../contract.ts'
-import { faultOf, withEdgeFaults } from '../faults.ts'
+import type { ChallengeChange, Change, ChangeItem, ChangeOptions, EdgePoint, HostVerdict } from '../contract/change.ts'
+import { EdgeFault, OwnedElsewhere } from '../contract/fault.ts'
+import { faultOf } from '../faults.ts'
 import { isChallenge } from '../record/challenge.ts'
-import { findFailing, GroupCommit, type Member } from './group-commit.ts'
+import { Claims } from './claims.ts'
+import { GroupCommit, type Member } from './group-commit.ts'
 import { type ProposalParts, type Proposed, propose, type Work } from './proposals.ts'
-import { noteRuns, settleRuns } from './unsettled.ts'
-import type { Batch, NextGeneration, OutsideChange, Staged, Standing, Tried } from './web-server.ts'
+import { draftOf, findRefused, hasOutside, tryOut } from './trial.ts'
+import { settleRuns } from './unsettled.ts'
+import { type Batch, EDITED, type Staged, type Standing } from './web-server.ts'
 
 export interface EngineParts<S extends Standing, O> extends ProposalParts<S, O> {
   /** Makes this process the owner of the folder, once. Throws an EdgeFault if another one is. Default: this one is. */
@@ -27,14 +20,10 @@ export interface EngineParts<S extends Standing, O> extends ProposalParts<S, O> 
 /** How often a batch is begun again because somebody edited a file in the middle. */
 const ATTEMPTS = 3
 
-export const EDITED = new EdgeFault(
-  'changed_meanwhile',
-  'Files of the edge were edited again and again while they were changed.',
-)
-
 /** Makes generations out of changes: all that wait go into one, which is tested, entered, reloaded and proven once. */
 export class GenerationEngine<S extends Standing, O> {
   readonly #parts: EngineParts<S, O>
+  readonly #claims: Claims<S, O>
   readonly #commits: GroupCommit<Work>
   /** Changes that are made alone: together they failed. */
   readonly #lone = new WeakSet<Member<Work>>()
@@ -47,6 +36,7 @@ export class GenerationEngine<S extends Standing, O> {
 
   constructor(parts: EngineParts<S, O>) {
     this.#parts = parts
+    this.#claims = new Claims(parts)
     this.#commits = new GroupCommit((members) => this.#commit(members))
   }
 
@@ -184,28 +174,19 @@ export class GenerationEngine<S extends Standing, O> {
   /** Everything stands already. The web server may not have loaded it: a process may have died in between. */
   async #finishUnchanged(proposed: readonly Proposed<S, O>[]): Promise<void> {
     const { web } = this.#parts
-    const claimed = await this.#claim(proposed)
+    const claimed = await this.#claims.claim(proposed)
     if (Array.isArray(claimed)) return
     claimed.keep()
     const isLoadNeeded = proposed.some(({ decided }) =>
       decided.some(({ effect }) => effect.kind === 'none' && effect.isLoaded),
     )
     if (isLoadNeeded && this.#loaded !== web.number) {
-      const ready = this.#ready(proposed)
+      const ready = this.#claims.ready(proposed)
       if (ready.length === 0) return
       await web.reload()
       this.#loaded = web.number
     }
     await this.#serve(proposed)
-  }
-
-  /** Leaves out the changes of runs that have lost a lease. */
-  #ready(proposed: readonly Proposed<S, O>[]): Proposed<S, O>[] {
-    return passing(proposed, ({ member: { work } }) => {
-      work.options.onCrashPoint?.('before-swap')
-      work.options.assertHeld?.()
-      this.#parts.fences.claim(fencesOf(work)).assertNewest()
-    })
   }
 
   /** One bad change is found by halving and refused; the others go on without it. */
@@ -214,21 +195,14 @@ export class GenerationEngine<S extends Standing, O> {
     first: EdgeFault,
     batch: Batch<S, O>,
   ): Promise<Proposed<S, O>[]> {
-    let last = first
-    const passes = async (some: readonly Proposed<S, O>[]): Promise<boolean> => {
-      const tried = await tryOut(some, await draftOf(some, batch))
-      if ('refused' in tried) last = tried.refused
-      else await tried.staged.discard()
-      return !('refused' in tried)
-    }
-    const failing = proposed.length === 1 ? proposed[0] : await findFailing(proposed, passes)
-    if (!failing) {
+    const found = await findRefused(proposed, first, batch)
+    if (!found) {
       // They only fail together.
       for (const { member } of proposed) this.#lone.add(member)
       return []
     }
-    failing.member.reject(last)
-    return proposed.filter((one) => one !== failing)
+    found.failing.member.reject(found.refused)
+    return proposed.filter((one) => one !== found.failing)
   }
 
   /**
@@ -243,14 +217,14 @@ export class GenerationEngine<S extends Standing, O> {
     const { folder, web } = this.#parts
     reach(proposed, 'staged')
     const former = web.number
-    const outside = await this.#claim(proposed).catch(async (error: unknown) => {
+    const outside = await this.#claims.claim(proposed).catch(async (error: unknown) => {
       await staged.discard()
       throw error
     })
     if (Array.isArray(outside)) return outside
     await Promise.allSettled(proposed.map(({ member }) => member.work.options.ensureHeld?.()))
     // From here to the rename nothing waits.
-    const ready = this.#ready(proposed)
+    const ready = this.#claims.ready(proposed)
     if (ready.length < proposed.length || !staged.isUpToDate()) {
       outside.takeBack()
       return ready
@@ -292,37 +266,6 @@ export class GenerationEngine<S extends Standing, O> {
     }
   }
 
-  /** Claims the hosts, and writes what lies outside the generation. Resolves with the members that are left if a newer run has one. */
-  async #claim(proposed: readonly Proposed<S, O>[]): Promise<OutsideChange | Proposed<S, O>[]> {
-    const { fences, web } = this.#parts
-    const slices = new Slices(this.#parts.clock)
-    const newest = () => passing(proposed, ({ member: { work } }) => fences.claim(fencesOf(work)).assertNewest())
-    const unfenced = newest()
-    if (unfenced.length < proposed.length) return unfenced
-    if (slices.isOver) await slices.next()
-    const outside = proposed.flatMap(({ member, decided }) =>
-      decided.flatMap((one) => one.outside.map((what) => ({ what, run: member.work.change.run }))),
-    )
-    try {
-      const all = proposed.map(({ member }) => member.work)
-      await Promise.all([fences.claim(all.flatMap(fencesOf)).record(), this.#noteRuns(all)])
-      for (const { what, run } of outside) if (run) await web.noteOutside(run, what)
-    } catch (error) {
-      // One of them was overtaken while the claim was written: the others go on without it.
-      if (isFenced(error)) return newest()
-      throw error
-    }
-    return web.prepareOutside(outside.map(({ what }) => what))
-  }
-
-  /** What stands now may have to be put back by these runs. */
-  async #noteRuns(works: readonly Work[]): Promise<void> {
-    const { folder, web, clock } = this.#parts
-    const { number } = web
-    const runs = works.flatMap(({ change }) => change.run ?? [])
-    if (number !== undefined) await withEdgeFaults(folder, () => noteRuns(folder, number, runs, clock.now()))
-  }
-
   /** See `WebServer`. False if there is nothing to change. */
   async refresh(isRunning: boolean, signal?: AbortSignal): Promise<boolean> {
     const { web } = this.#parts
@@ -341,40 +284,6 @@ export class GenerationEngine<S extends Standing, O> {
     return alone ? [alone] : proposed
   }
 }
-
-const draftOf = <S extends Standing, O>(
-  proposed: readonly Proposed<S, O>[],
-  batch: Batch<S, O>,
-): Promise<NextGeneration<O>> =>
-  batch.draft(proposed.flatMap(({ decided }) => decided.map(({ item, effect }) => ({ host: item.host, effect }))))
-
-function tryOut<S extends Standing, O>(proposed: readonly Proposed<S, O>[], next: NextGeneration<O>): Promise<Tried> {
-  const [only] = proposed
-  const outside = proposed.flatMap(({ decided }) => decided.flatMap((one) => one.outside))
-  return next.stageTested(outside, proposed.length === 1 ? only?.member.work.options.signal : undefined)
-}
-
-const fencesOf = ({ change, verdicts }: Work) =>
-  change.items.filter(({ host }) => verdicts.get(host)?.state !== 'refused').map(({ fence }) => fence)
-
-const hasOutside = <S extends Standing, O>(proposed: readonly Proposed<S, O>[]): boolean =>
-  proposed.some(({ decided }) => decided.some(({ outside }) => outside.length > 0))
-
-/** The changes that pass a check. The others are refused with what the check throws. */
-const passing = <S extends Standing, O>(
-  proposed: readonly Proposed<S, O>[],
-  check: (one: Proposed<S, O>) => void,
-): Proposed<S, O>[] =>
-  proposed.filter((one) => {
-    if (one.member.isSettled) return false
-    try {
-      check(one)
-      return true
-    } catch (error) {
-      one.member.reject(error)
-      return false
-    }
-  })
 
 /** A former store would settle runs that it does not know. */
 function settlerOf(floor: StoreFloor | undefined): string {

@@ -1,14 +1,8 @@
 import { escapeText } from '../../model/escape-text.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import { Slices } from '../../primitives/slices.ts'
-import {
-  type ChallengeChange,
-  type Change,
-  type ChangeItem,
-  type ChangeOptions,
-  EdgeFault,
-  type HostVerdict,
-} from '../contract.ts'
+import type { ChallengeChange, Change, ChangeItem, ChangeOptions, HostVerdict } from '../contract/change.ts'
+import { EdgeFault } from '../contract/fault.ts'
 import type { Fences } from '../fences/fences.ts'
 import { decide, itemFault, type Known } from './decide.ts'
 import type { Member } from './group-commit.ts'

@@ -1,5 +1,6 @@
 import type { RunName } from '../../model/run.ts'
-import type { ChangeItem, EdgeFault } from '../contract.ts'
+import type { ChangeItem } from '../contract/change.ts'
+import { EdgeFault } from '../contract/fault.ts'
 import type { Challenge } from '../record/challenge.ts'
 import type { Entry } from '../record/entry.ts'
 
@@ -115,3 +116,8 @@ export interface WebServer<S extends Standing, O> {
   /** Removes old generations, and keys that nothing needs. Best effort. */
   forgetOld(present: number, former: number | undefined): void
 }
+
+export const EDITED = new EdgeFault(
+  'changed_meanwhile',
+  'Files of the edge were edited again and again while they were changed.',
+)

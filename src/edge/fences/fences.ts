@@ -1,20 +1,14 @@
-import { randomBytes } from 'node:crypto'
-import { closeSync, constants, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { escapeText } from '../../model/escape-text.ts'
 import { epochAhead, type HostFence, type StoreFloor } from '../../model/run.ts'
 import type { Clock } from '../../primitives/clock.ts'
-import { createFile, errorCode, syncFile, syncFolder } from '../../primitives/durable-file.ts'
 import { slicesOf } from '../../primitives/slices.ts'
-import { EdgeFault } from '../contract.ts'
-import { faultOf, notRegularFile, withEdgeFaults } from '../faults.ts'
-import { FENCES, STAGING } from '../layout.ts'
+import { EdgeFault } from '../contract/fault.ts'
+import { faultOf, withEdgeFaults } from '../faults.ts'
+import { FENCES } from '../layout.ts'
 import { isHost } from '../record/entry.ts'
-import { HEADER_LENGTH, headerOf, linesFrom, newHeader, statOf, withOpened } from './fence-file.ts'
 import { epochOf, type FenceLine, hasWritableStore, textOfLines } from './fence-lines.ts'
+import { FenceLog } from './fence-log.ts'
 import { FenceTable, MOST_STORES } from './fence-table.ts'
-
-const { O_APPEND, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants
 
 /** The file is written anew when it has this many lines more than twice the number of hosts. */
 const SPARE_LINES = 1_000
@@ -48,8 +42,7 @@ const UNFENCED: Claim = { assertNewest: () => undefined, record: async () => und
  * concurrent claims on a host the lower one is refused, or it is in the file before the higher one.
  */
 export class Fences {
-  readonly #folder: string
-  readonly #path: string
+  readonly #log: FenceLog
   readonly #spareLines: number
   readonly #now: () => number
   readonly #turn: Clock['turn']
@@ -60,17 +53,12 @@ export class Fences {
   readonly #told = new Set<string>()
   /** Claims of thousands of hosts are made several times. */
   readonly #writable = new WeakSet<HostFence>()
-  #read = NOTHING_READ
   #isCompacting = false
-  /** How often the file was replaced, and how many of these are known to be on the disk. */
-  #replaced = 0
-  #replacedOnDisk = 0
 
   constructor(folder: string, { now, turn, spareLines = SPARE_LINES, onIgnored }: FencesOptions) {
     this.#turn = turn
     this.#onIgnored = onIgnored
-    this.#folder = folder
-    this.#path = join(folder, FENCES)
+    this.#log = new FenceLog(folder)
     this.#spareLines = spareLines
     this.#now = now
   }
@@ -99,8 +87,8 @@ export class Fences {
       if (refusal !== undefined) throw new EdgeFault('fenced', refusal)
       if (this.#table.hasFloor(floor)) return
       this.#assertRoom([store])
-      await this.#append([{ kind: 'floor', floor }])
-      await this.#sync()
+      await this.#log.append([{ kind: 'floor', floor }])
+      await this.#log.makeDurable()
     })
   }
 
@@ -112,8 +100,8 @@ export class Fences {
       const own = this.#table.hostsOf(from)
       const given = hosts === undefined ? own : own.filter((host) => hosts.includes(host))
       if (given.length === 0) return given
-      await this.#append(given.map((host) => ({ kind: 'handed', host, store: to })))
-      await this.#sync()
+      await this.#log.append(given.map((host) => ({ kind: 'handed', host, store: to })))
+      await this.#log.makeDurable()
       return given
     })
   }
@@ -178,13 +166,13 @@ export class Fences {
       if (appends === MAX_APPENDS) throw new EdgeFault('write_failed', `${FENCES} does not keep what is written to it.`)
       this.#assertRoom(missing.map(({ store }) => store))
       for (const some of slicesOf(missing, MANY)) {
-        await this.#append(some.map((fence) => ({ kind: 'fence', fence })))
+        await this.#log.append(some.map((fence) => ({ kind: 'fence', fence })))
         if (missing.length <= MANY) continue
         this.#readOn()
         await this.#turn()
       }
     }
-    await this.#sync()
+    await this.#log.makeDurable()
   }
 
   /** Those that are not in the file yet. Rejects with `fenced` if one of them is not the newest, before any is written. */
@@ -207,28 +195,20 @@ export class Fences {
   }
 
   #isLong(): boolean {
-    return this.#read.lines > 2 * (this.#table.size + this.#ahead.length) + this.#spareLines
+    return this.#log.lines > 2 * (this.#table.size + this.#ahead.length) + this.#spareLines
   }
 
-  /** Reads what was appended since the last call, or everything when the file was written anew. */
   #readOn(): void {
-    const { ino, size, ctimeMs, isFile } = statOf(this.#path)
-    if (!isFile) throw notRegularFile(FENCES)
     this.#ahead = this.#take(this.#ahead)
-    if (ino === this.#read.ino && size === this.#read.size && ctimeMs === this.#read.ctimeMs) return
-    if (ino === 0) {
-      this.#forget()
-      return
+    const read = this.#log.readOn()
+    if (!read) return
+    if (read.isAnew) {
+      this.#table.clear()
+      this.#ahead = []
     }
-    withOpened(this.#path, O_RDONLY, (descriptor) => {
-      const header = headerOf(descriptor)
-      if (header !== this.#read.header || size < this.#read.offset) this.#forget()
-      const { lines, end } = linesFrom(descriptor, this.#read.offset)
-      const ahead = this.#take(lines)
-      for (const line of ahead) this.#tellIgnored(line)
-      this.#ahead = [...this.#ahead, ...ahead]
-      this.#read = { ino, size, ctimeMs, header, offset: end, lines: this.#read.lines + lines.length }
-    })
+    const ahead = this.#take(read.lines)
+    for (const line of ahead) this.#tellIgnored(line)
+    this.#ahead = [...this.#ahead, ...ahead]
   }
 
   /** Takes the lines into account that are not of the far future. Returns the others. */
@@ -255,73 +235,19 @@ export class Fences {
     return [...this.#table.lines(), ...this.#ahead]
   }
 
-  #forget(): void {
-    this.#table.clear()
-    this.#ahead = []
-    this.#read = NOTHING_READ
-  }
-
-  async #append(lines: readonly FenceLine[]): Promise<void> {
-    try {
-      withOpened(this.#path, O_WRONLY | O_APPEND, (descriptor) => writeFileSync(descriptor, textOfLines(lines)))
-    } catch (error) {
-      if (errorCode(error) !== 'ENOENT') throw error
-      await createFile(this.#path, newHeader() + textOfLines(lines), 0o600).catch(ignoreExisting)
-      await syncFolder(this.#folder)
-    }
-  }
-
-  async #sync(): Promise<void> {
-    const descriptor = openSync(this.#path, O_RDONLY | O_NOFOLLOW)
-    await syncFile(descriptor, this.#path).finally(() => closeSync(descriptor))
-    await this.#syncReplaced()
-  }
-
-  /** Before a claim succeeds: after a power loss the replaced file could be back, without the claim. A failure is tried again by the next one. */
-  async #syncReplaced(): Promise<void> {
-    const replaced = this.#replaced
-    if (this.#replacedOnDisk >= replaced) return
-    await syncFolder(this.#folder)
-    this.#replacedOnDisk = Math.max(this.#replacedOnDisk, replaced)
-  }
-
-  /**
-   * Writes the file anew with one line per host, unless somebody appends meanwhile. The claim that calls it has succeeded in any case, and
-   * the next claim tries again.
-   */
+  /** With one line per host. The claim that calls it has succeeded in any case, and the next claim tries again. */
   async #compact(): Promise<void> {
     if (this.#isCompacting) return
     this.#isCompacting = true
-    const draft = join(this.#folder, STAGING, `fences-${randomBytes(8).toString('hex')}`)
     try {
       this.#readOn()
-      if (!this.#isLong()) return
-      const { ino, size } = this.#read
-      const [header, kept] = [newHeader(), this.#kept()]
-      await createFile(draft, header + textOfLines(kept), 0o600)
-      const now = statOf(this.#path)
-      if (now.ino !== ino || now.size !== size) return
-      renameSync(draft, this.#path)
-      this.#replaced += 1
-      const written = statOf(this.#path)
-      // Not read again: it has what the table has.
-      this.#read = { ...written, header: header.slice(0, HEADER_LENGTH), offset: written.size, lines: kept.length }
-      await this.#syncReplaced()
+      if (this.#isLong()) await this.#log.writeAnew(this.#kept())
     } catch {
       // The next claim tries again.
     } finally {
-      rmSync(draft, { force: true })
       this.#isCompacting = false
     }
   }
-}
-
-/** How far the file was read, and what identifies it: the system may give the number of a removed inode to a new file. */
-const NOTHING_READ = { ino: 0, size: 0, ctimeMs: 0, header: '', offset: 0, lines: 0 }
-
-/** Another claim has created the file at the same time. Then the lines are missing in it and are appended. */
-function ignoreExisting(error: unknown): void {
-  if (errorCode(error) !== 'EEXIST') throw error
 }
 
 const isNumber = (value: number): boolean => Number.isSafeInteger(value) && value >= 0

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync } from 'node:
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { errorCode } from '../../primitives/durable-file.ts'
-import { EdgeFault, OwnedElsewhere } from '../contract.ts'
+import { EdgeFault, OwnedElsewhere } from '../contract/fault.ts'
 import { faultOf } from '../faults.ts'
 import { LOCK } from '../layout.ts'
 

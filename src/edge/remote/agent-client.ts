@@ -1,9 +1,9 @@
 import { Compile } from 'typebox/compile'
 import type { Dispatcher } from 'undici'
-import { escapeText, quoteText } from '../../model/escape-text.ts'
+import { quoteText } from '../../model/escape-text.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import { errorCode } from '../../primitives/durable-file.ts'
-import { EdgeFault } from '../contract.ts'
+import { EdgeFault } from '../contract/fault.ts'
 import { ChangeLine, WireFault } from '../wire/shapes.ts'
 import {
   type Answered,
@@ -20,6 +20,7 @@ import {
   type WireVisitAnswer,
 } from '../wire/verbs.ts'
 import { type AgentAddress, AgentConnection, isUnsent, REASONS } from './agent-connection.ts'
+import { agentFault, NoAnswer, tooOld } from './agent-fault.ts'
 import { LineWatch } from './line-watch.ts'
 
 export interface AgentClientParts {
@@ -39,30 +40,6 @@ const mostAnswered = (change: Asked<'change'>): number =>
   'items' in change
     ? Math.min(MOST_MOMENTS + change.items.length * MOST_OF_HOST, MOST_CHANGE_ANSWER)
     : MOST_CHANGE_ANSWER
-
-/** No reply; the request may have been processed. */
-export class NoAnswer extends EdgeFault {}
-
-/** The meaning of each kind of fault, for an edge. The agent's own words are only quoted: the agent may be compromised. */
-const MEANINGS: Readonly<Record<EdgeFault['kind'], string>> = {
-  config_broken: 'its nginx configuration is broken. Repair it and run "nginx -t" there',
-  change_invalid: 'it does not accept the change. Nothing was changed',
-  changed_meanwhile: 'a host is not what the run expects there. It was not changed',
-  changed_elsewhere: 'what stands for the host was changed outside Drawbridge. It was not overwritten',
-  write_failed: 'a file could not be read or written',
-  not_reloaded: 'nothing proves that nginx runs the new configuration',
-  unavailable: 'nginx cannot be used there now',
-  logs_keys:
-    'nginx logs at debug level, which writes private keys into its log. Set error_log to another level and reload nginx',
-  fenced: 'a newer run or another store has changed the host. This run changes nothing there',
-  away: 'its agent does not answer',
-}
-
-/** Our sentence for a fault that an agent reports. */
-export const agentFault = (
-  server: string,
-  { kind, sentence }: { readonly kind: EdgeFault['kind']; readonly sentence: string },
-) => new EdgeFault(kind, `Edge ${server}: ${MEANINGS[kind]}.`, quoteText(sentence))
 
 interface Limits {
   readonly signal?: AbortSignal | undefined
@@ -236,7 +213,7 @@ export class AgentClient {
       isSent = true
       if (statusCode === 200) return await read(body)
       const text = await textOf(body, 64 * 1024)
-      if (statusCode === 404) throw this.#tooOld(verb)
+      if (statusCode === 404) throw tooOld(this.server, this.#last?.version, verb)
       throw this.#foreign(`refused a message (${statusCode}, ${verb})`, quoteText(errorIn(text)))
     } catch (error) {
       signal?.throwIfAborted()
@@ -258,18 +235,6 @@ export class AgentClient {
 
   #foreign(what: string, said?: string): EdgeFault {
     return new EdgeFault('unavailable', `The agent of edge ${this.#parts.server} ${what}.`, said)
-  }
-
-  #tooOld(verb: Verb): EdgeFault {
-    const { server } = this.#parts
-    const version = escapeText(this.#last?.version ?? 'unknown')
-    const told = version === 'unknown' ? '' : `, version ${version},`
-    const lacks = verb === 'describe' ? 'has another protocol than this service' : `does not know "${verb}"`
-    const newer = verb === 'describe' ? ', or this service if the agent is the newer one' : ''
-    return new EdgeFault(
-      'unavailable',
-      `The agent of edge ${server}${told} ${lacks}. Its hosts stay served. Upgrade the agent on ${server}${newer}.`,
-    )
   }
 
   #unintelligible(verb: Verb): EdgeFault {

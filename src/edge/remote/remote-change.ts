@@ -2,9 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { escapeText } from '../../model/escape-text.ts'
 import type { HostFence } from '../../model/run.ts'
 import { untilAborted } from '../../primitives/abort.ts'
-import { type Change, type ChangeOptions, EdgeFault, type HostVerdict } from '../contract.ts'
+import type { Change, ChangeOptions, HostVerdict } from '../contract/change.ts'
+import { EdgeFault } from '../contract/fault.ts'
 import type { WireChange, WireVerdict } from '../wire/verbs.ts'
-import { type AgentClient, agentFault, NoAnswer } from './agent-client.ts'
+import type { AgentClient } from './agent-client.ts'
+import { agentFault, NoAnswer } from './agent-fault.ts'
 
 /** How often a change is sent again after its lease had ended before it was entered, and was renewed. */
 const SENDINGS = 6

@@ -1,5 +1,5 @@
 import { isCertificateName } from '../../model/dns-name.ts'
-import type { EdgeAnswer, Handshake } from '../contract.ts'
+import type { EdgeAnswer, Handshake } from '../contract/visit.ts'
 import { plainIssuer } from '../visit/ask.ts'
 
 /**

@@ -7,7 +7,7 @@ import type { NoAnswerReason } from '../../model/badge.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import { errorCode } from '../../primitives/durable-file.ts'
 import { FairClock } from '../../primitives/fair-clock.ts'
-import { EDGE_NAME, type EdgeAnswer, type EdgeQuestion } from '../contract.ts'
+import { EDGE_NAME, type EdgeAnswer, type EdgeQuestion } from '../contract/visit.ts'
 import { ANSWER, entryIn, entryProof, QUESTION, UNKNOWN_HOST } from '../record/proof.ts'
 
 /** How an edge is visited. */

@@ -3,7 +3,7 @@ import type { Endpoint } from '../../model/address.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import { errorCode } from '../../primitives/durable-file.ts'
 import { FairClock } from '../../primitives/fair-clock.ts'
-import type { Handshake } from '../contract.ts'
+import type { Handshake } from '../contract/visit.ts'
 import { isForHost, unverified } from './ask.ts'
 
 /** Does one TLS handshake with the host's name and sends no request. Rejects only when `signal` aborts, with its reason. */

@@ -4,7 +4,7 @@ import { type Endpoint, formatEndpoint } from '../../model/address.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import { FairClock } from '../../primitives/fair-clock.ts'
 import { LruCache } from '../../primitives/lru-cache.ts'
-import type { EdgeAnswer, EdgeVisit, EdgeVisitor } from '../contract.ts'
+import type { EdgeAnswer, EdgeVisit, EdgeVisitor } from '../contract/visit.ts'
 import { ANSWER, type EntryProof, entryIn, entryProof, QUESTION, UNKNOWN_HOST } from '../record/proof.ts'
 import { certificateServed, noAnswerReason } from './ask.ts'
 

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { EdgeFault } from '../../edge/contract.ts'
+import { EdgeFault } from '../../edge/contract/fault.ts'
 import { parseName } from '../../model/dns-name.ts'
 import { placeOf, releasedFile } from '../layout.ts'
 import { pathsOf } from '../reading/include-drafts.ts'

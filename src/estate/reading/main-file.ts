@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { EdgeFault } from '../../edge/contract.ts'
+import { EdgeFault } from '../../edge/contract/fault.ts'
 import { errorCode } from '../../primitives/durable-file.ts'
 import { releasedFolder } from '../layout.ts'
 import type { EdgeSettings } from '../settings.ts'

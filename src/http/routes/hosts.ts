@@ -7,19 +7,10 @@ import type { Clock } from '../../primitives/clock.ts'
 import type { Muting } from '../../usecases/muting.ts'
 import type { App } from '../app.ts'
 import { compressed } from '../guard/compressed.ts'
+import { MutedBody, MuteParams, MuteRequestBody, UnmuteRequestBody } from '../schemas/mute-schemas.ts'
 import { problems } from '../schemas/problem-schemas.ts'
 import { pageLimit } from '../schemas/schema-parts.ts'
-import {
-  HealthBody,
-  HostQuery,
-  HostsBody,
-  HostsQuery,
-  MutedBody,
-  MuteParams,
-  MuteRequestBody,
-  NotModified,
-  UnmuteRequestBody,
-} from '../schemas/status-schemas.ts'
+import { HealthBody, HostQuery, HostsBody, HostsQuery, NotModified } from '../schemas/status-schemas.ts'
 import { tellAge, type Unconfirmed } from './age.ts'
 import {
   canonicalHost,

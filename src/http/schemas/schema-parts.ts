@@ -28,3 +28,6 @@ export const CheckBody = Type.Object(
   },
   { ...open, title: 'Check', description: 'The result of one check. Further members are evidence.' },
 )
+
+export const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()])

@@ -1,35 +1,14 @@
 import { type Static, Type } from 'typebox'
 import { BADGE_GRAMMAR, NO_ANSWER_REASONS } from '../../model/badge.ts'
-import { LONGEST_NOTE } from '../../model/exposure.ts'
 import { OUT_OF_STEP_CAUSES, SECONDARY_ENTRIES } from '../../model/host-status.ts'
-import { closed, oneOf, Time } from './schema-parts.ts'
-
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
+import { MuteState } from './mute-schemas.ts'
+import { closed, nullable, oneOf, Time } from './schema-parts.ts'
 
 const BadgeText = Type.String({
   pattern: `^${BADGE_GRAMMAR}$`,
   examples: ['RUNNING', 'HTTP 502'],
   description: 'RUNNING, HTTP nnn, DOWN, NO DNS, CERT, DRIFT or PENDING.',
 })
-
-const MuteState = Type.Object(
-  {
-    since: nullable(Time),
-    until: nullable(
-      Type.String({
-        format: 'date-time',
-        description: 'Null: until somebody ends it.',
-        examples: ['2026-02-01T12:00:00.000Z'],
-      }),
-    ),
-    by: Type.String({
-      description: 'The address of the caller who muted the host, or `configuration`.',
-      examples: ['192.168.45.10'],
-    }),
-    note: Type.Optional(Type.String()),
-  },
-  { ...closed, title: 'Mute' },
-)
 
 const ROW = {
   host: Type.String({ examples: ['hello.lab.test'] }),
@@ -282,43 +261,6 @@ export const HostChangeBody = Type.Union(
     Type.Object({ at: Time }, { ...closed, description: '`alive`: nothing is missing up to this time. Every 10 s.' }),
   ],
   { title: 'HostChange', description: 'The event `row` has the row of a host that is new or has changed.' },
-)
-
-export const MuteParams = Type.Object({ host: Type.String({ maxLength: 1024, examples: ['hello.lab.test'] }) })
-
-/** The longest time for which a host can be muted, in seconds: a year. */
-const LONGEST_MUTE = 31_536_000
-
-export const MuteRequestBody = Type.Object(
-  {
-    expiresIn: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: LONGEST_MUTE,
-        description: 'In seconds. Without it the host is muted until somebody ends it.',
-        examples: [7200],
-      }),
-    ),
-    note: Type.Optional(
-      Type.String({
-        format: 'note',
-        maxLength: LONGEST_NOTE,
-        description: 'Why.',
-        examples: ['moves to a new server'],
-      }),
-    ),
-  },
-  { ...closed, title: 'MuteRequest' },
-)
-
-export const UnmuteRequestBody = Type.Object({}, { ...closed, title: 'UnmuteRequest' })
-
-export const MutedBody = Type.Object(
-  {
-    host: Type.String({ examples: ['hello.lab.test'] }),
-    muted: nullable(MuteState),
-  },
-  { ...closed, title: 'Muted', description: 'Whether and how the host is muted now.' },
 )
 
 export const NotModified = Type.Null({ description: 'Nothing has changed since the answer with this ETag.' })

@@ -1,4 +1,5 @@
-import { type Edge, EdgeFault } from '../../edge/contract.ts'
+import type { Edge } from '../../edge/contract/edge.ts'
+import { EdgeFault } from '../../edge/contract/fault.ts'
 import type { Log } from '../../runtime/log.ts'
 
 /** Watches for edges that log at debug level, because nginx then writes private keys into its log. Logs each change once. */

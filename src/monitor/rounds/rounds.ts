@@ -1,4 +1,4 @@
-import type { EdgeVisitor } from '../../edge/contract.ts'
+import type { EdgeVisitor } from '../../edge/contract/visit.ts'
 import type { FullCheck, HostStatus } from '../../model/host-status.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import { Slices } from '../../primitives/slices.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, realpathSync } from 'node:fs'
-import { EdgeFault } from '../../edge/contract.ts'
+import { EdgeFault } from '../../edge/contract/fault.ts'
 import { namesOf } from '../../estate/adopt/judge/site-blocks.ts'
 import type { SiteWorld } from '../../estate/adopt/judge/site-world.ts'
 import type { SiteDirective } from '../../estate/adopt/site-text.ts'

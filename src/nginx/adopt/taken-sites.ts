@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { EdgeFault } from '../../edge/contract.ts'
+import { EdgeFault } from '../../edge/contract/fault.ts'
 import type { OutsideChange } from '../../edge/engine/web-server.ts'
 import { faultOf, withEdgeFaults } from '../../edge/faults.ts'
 import {

@@ -1,4 +1,4 @@
-import { EDGE_NAME } from '../../edge/contract.ts'
+import { EDGE_NAME } from '../../edge/contract/visit.ts'
 import { ANSWER, QUESTION, UNKNOWN_HOST } from '../../edge/record/proof.ts'
 import { releasedFolder } from '../../estate/layout.ts'
 import type { EdgeSettings } from '../../estate/settings.ts'

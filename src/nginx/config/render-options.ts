@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { EdgeFault } from '../../edge/contract.ts'
+import { EdgeFault } from '../../edge/contract/fault.ts'
 import type { NamedFiles } from '../../estate/settings.ts'
 import { HEADER_NAMES, HEADER_WORDS, type ResponseHeaders } from '../../model/options/grammar.ts'
 import { areCanonical } from '../../model/options/read-options.ts'

@@ -1,4 +1,4 @@
-import type { Drift } from '../../edge/contract.ts'
+import type { Drift } from '../../edge/contract/list.ts'
 import { HEADER_NAMES, HEADER_WORDS } from '../../model/options/grammar.ts'
 
 /** `at`: the lines of the block before the difference. */

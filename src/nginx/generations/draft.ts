@@ -1,4 +1,4 @@
-import { EdgeFault } from '../../edge/contract.ts'
+import { EdgeFault } from '../../edge/contract/fault.ts'
 import type { Challenge } from '../../edge/record/challenge.ts'
 import type { Entry } from '../../edge/record/entry.ts'
 import { MAX_PARTS } from '../../estate/layout.ts'

@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs'
-import { type Drift, type ListedHost, MOST_TOUCHED } from '../../edge/contract.ts'
+import { type Drift, type ListedHost, MOST_TOUCHED } from '../../edge/contract/list.ts'
 import type { Fences } from '../../edge/fences/fences.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import { Slices } from '../../primitives/slices.ts'

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { type ChangeItem, EdgeFault, type Entry } from '../../edge/contract.ts'
+import type { ChangeItem } from '../../edge/contract/change.ts'
+import { EdgeFault } from '../../edge/contract/fault.ts'
 import type {
   Batch,
   Effect,
@@ -10,6 +11,7 @@ import type {
   WebServer,
 } from '../../edge/engine/web-server.ts'
 import { GENERATIONS } from '../../edge/layout.ts'
+import type { Entry } from '../../edge/record/entry.ts'
 import { isAdopted, isReleased, type OutsideFile } from '../../estate/layout.ts'
 import { refusalSentence } from '../../estate/reading/refusal.ts'
 import type { RunName, UnsettledRun } from '../../model/run.ts'

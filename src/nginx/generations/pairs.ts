@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { EdgeFault } from '../../edge/contract.ts'
+import { EdgeFault } from '../../edge/contract/fault.ts'
 import { withEdgeFaults } from '../../edge/faults.ts'
 import { PAIRS } from '../../edge/layout.ts'
 import { certificateId } from '../../edge/record/entry.ts'

@@ -1,8 +1,7 @@
-import { lstatSync, readdirSync, readFileSync, readlinkSync, type Stats } from 'node:fs'
+import { lstatSync, readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { numbersIn } from '../../edge/engine/unsettled.ts'
 import type { Place } from '../../edge/engine/web-server.ts'
-import { faultOf } from '../../edge/faults.ts'
 import { CURRENT, GENERATIONS } from '../../edge/layout.ts'
 import { BASE_FILE } from '../../estate/layout.ts'
 import { generationIn } from '../../estate/reading/base-file.ts'
@@ -21,18 +20,19 @@ import {
   shardOf,
   TEXT_KINDS,
 } from '../config/shards.ts'
+import { isLink, type Seen, SeenFiles, signatureOf, statAt, textAt } from './seen-files.ts'
 import { type Standing, standingOf } from './standing.ts'
 
 /** The generations of an edge, read from its disk. Unchanged files are not read again. */
 export class PresentGeneration {
   readonly #folder: string
-  readonly #files = new Map<string, Seen>()
+  readonly #files: SeenFiles
   readonly #shards = new Map<string, SeenShard>()
-  readonly #fresh = new Set<string>()
   #base: { readonly signature: string; readonly number: number | undefined } | undefined
 
   constructor(folder: string) {
     this.#folder = folder
+    this.#files = new SeenFiles(folder)
   }
 
   /**
@@ -41,7 +41,7 @@ export class PresentGeneration {
    */
   get number(): number | undefined {
     const path = join(this.#folder, BASE_FILE)
-    if (this.#isFresh(BASE_FILE) && this.#base) return this.#base.number
+    if (this.#files.isFresh(BASE_FILE) && this.#base) return this.#base.number
     const signature = signatureOf(path)
     if (this.#base?.signature === signature) return this.#base.number
     const number = generationIn(textAt(path) ?? '')
@@ -123,7 +123,7 @@ export class PresentGeneration {
     return new Set(
       FIRST_PEMS.flatMap((folder) =>
         this.#namesOf(number, folder).flatMap((name) => [
-          ...(this.#seen(number, `${folder}/${name}`).shard?.keys ?? []),
+          ...(this.#files.seen(number, `${folder}/${name}`).shard?.keys ?? []),
         ]),
       ),
     )
@@ -134,7 +134,7 @@ export class PresentGeneration {
     const { number } = this
     return (
       number !== undefined &&
-      FIRST_PEMS.every((folder) => this.#seen(number, shardFile(folder, id)).shard?.part(id) !== undefined)
+      FIRST_PEMS.every((folder) => this.#files.seen(number, shardFile(folder, id)).shard?.part(id) !== undefined)
     )
   }
 
@@ -146,7 +146,7 @@ export class PresentGeneration {
     const { number } = this
     const places = kinds.map((kind) => {
       const file = shardFile(kind, host)
-      return { file, line: number === undefined ? undefined : this.#seen(number, file).shard?.lineOf(host) }
+      return { file, line: number === undefined ? undefined : this.#files.seen(number, file).shard?.lineOf(host) }
     })
     const found = places.find(({ line }) => line !== undefined) ?? places.at(-1)
     return { file: join(this.#folder, CURRENT, found?.file ?? ''), line: found?.line ?? null }
@@ -162,7 +162,7 @@ export class PresentGeneration {
   foreignOwnerOf(host: string): number | undefined {
     const { number } = this
     if (number === undefined) return undefined
-    return HOST_FILES.map((kind) => this.#seen(number, shardFile(kind, host)).owner).find(
+    return HOST_FILES.map((kind) => this.#files.seen(number, shardFile(kind, host)).owner).find(
       (owner) => owner !== undefined && owner !== process.getuid?.(),
     )
   }
@@ -190,7 +190,7 @@ export class PresentGeneration {
     for (const kind of SHARD_FOLDERS) {
       for (const name of this.#namesOf(number, kind)) {
         if (slices.isOver) await slices.next()
-        const lines = this.#seen(number, `${kind}/${name}`).shard?.strayLines.slice(0, MOST_STRAY_LINES) ?? []
+        const lines = this.#files.seen(number, `${kind}/${name}`).shard?.strayLines.slice(0, MOST_STRAY_LINES) ?? []
         if (lines.length > 0) stray.push({ file: `${CURRENT}/${kind}/${name.replaceAll(/[^\w.-]/g, '?')}`, lines })
         if (stray.length === MOST_STRAY_FILES) return stray
       }
@@ -206,8 +206,8 @@ export class PresentGeneration {
 
   #shard(number: number, shard: string): ReadonlyMap<string, Standing> {
     const known = this.#shards.get(shard)
-    if (this.#isFresh(`${number} ${shard}`) && known?.number === number) return known.hosts
-    const seen = HOST_FILES.map((kind) => this.#seen(number, fileOfShard(kind, shard)))
+    if (this.#files.isFresh(`${number} ${shard}`) && known?.number === number) return known.hosts
+    const seen = HOST_FILES.map((kind) => this.#files.seen(number, fileOfShard(kind, shard)))
     if (known && seen.every((one, at) => one === known.seen[at])) {
       this.#shards.set(shard, { ...known, number })
       return known.hosts
@@ -236,46 +236,10 @@ export class PresentGeneration {
     const text = textAt(join(this.#folder, GENERATIONS, String(number), file))
     return text === null ? undefined : new Shard(file, text)
   }
-
-  #seen(number: number, file: string): Seen {
-    const path = `${GENERATIONS}/${number}/${file}`
-    const known = this.#files.get(file)
-    if (known && this.#isFresh(path)) return known
-    const place = join(this.#folder, path)
-    const found = statAt(place)
-    const signature = signatureIn(found)
-    const isLink = found?.isSymbolicLink() ?? false
-    // The target of a link can change without the link.
-    if (known?.signature === signature && !isLink) return known
-    const text = signature === MISSING ? null : textAt(place)
-    const seen: Seen = {
-      ...{ signature, isLink },
-      owner: found?.uid,
-      shard: text === null ? undefined : new Shard(file, text),
-    }
-    this.#files.set(file, seen)
-    return seen
-  }
-
-  /** Whether the path was already checked in this turn of the event loop: thousands of hosts share few files. */
-  #isFresh(path: string): boolean {
-    if (this.#fresh.has(path)) return true
-    if (this.#fresh.size === 0) queueMicrotask(() => this.#fresh.clear())
-    this.#fresh.add(path)
-    return false
-  }
 }
 
 const FIRST_PEMS = PEM_KINDS.map((kind) => pemFolder(kind, 1))
 const HOST_FILES: readonly HostKind[] = [ENTRIES, ...TEXT_KINDS]
-
-interface Seen {
-  readonly signature: string
-  /** Undefined without a file. */
-  readonly owner: number | undefined
-  readonly isLink: boolean
-  readonly shard: Shard | undefined
-}
 
 interface SeenShard {
   readonly number: number
@@ -289,27 +253,6 @@ function standingsIn(files: ReadonlyMap<HostKind, Shard | undefined>): ReadonlyM
   return new Map(standings.map((standing) => [standing.host, standing]))
 }
 
-const MISSING = 'missing'
-
-/**
- * Changes with the file at the path. A further link to the file does not change it: unchanged files are linked from generation to
- * generation.
- */
-export const signatureOf = (path: string): string => signatureIn(statAt(path))
-
-const signatureIn = (found: Stats | undefined): string =>
-  found ? `${found.ino} ${found.size} ${found.mtimeMs} ${found.uid} ${found.mode}` : MISSING
-
-const isLink = (path: string): boolean => statAt(path)?.isSymbolicLink() ?? false
-
-function statAt(path: string) {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })
-  } catch (error) {
-    throw faultOf(path, error)
-  }
-}
-
 const namesIn = (folder: string): string[] => {
   try {
     return readdirSync(folder)
@@ -321,14 +264,6 @@ const namesIn = (folder: string): string[] => {
 const targetAt = (path: string): string | null => {
   try {
     return readlinkSync(path)
-  } catch {
-    return null
-  }
-}
-
-const textAt = (path: string): string | null => {
-  try {
-    return readFileSync(path, 'utf8')
   } catch {
     return null
   }

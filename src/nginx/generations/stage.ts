@@ -22,7 +22,7 @@ import { createFile, errorCode, syncFolder } from '../../primitives/durable-file
 import { Slices } from '../../primitives/slices.ts'
 import { isIncluded, isSecretFile, PEM_KINDS, pemFolder, SHARD_FOLDERS } from '../config/shards.ts'
 import type { ShardText } from './draft.ts'
-import { signatureOf } from './present.ts'
+import { signatureOf } from './seen-files.ts'
 
 /** A generation that was written and is not included by nginx yet. */
 export interface Staged {

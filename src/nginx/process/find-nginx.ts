@@ -1,6 +1,6 @@
 import { readFileSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { EdgeFault } from '../../edge/contract.ts'
+import { EdgeFault } from '../../edge/contract/fault.ts'
 import { isWrittenByUs } from '../../estate/layout.ts'
 import { BaseFile } from '../../estate/reading/base-file.ts'
 import { isRunByRoot } from '../../estate/reading/edge-reader.ts'

@@ -1,6 +1,6 @@
 import { lstat, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { LoadState } from '../../edge/contract.ts'
+import type { LoadState } from '../../edge/contract/edge.ts'
 import { CURRENT, GENERATIONS } from '../../edge/layout.ts'
 import { type LoggedRefusal, lastRefusal } from '../../estate/reading/error-log.ts'
 import { refusalSentence } from '../../estate/reading/refusal.ts'

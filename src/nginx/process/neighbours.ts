@@ -1,4 +1,4 @@
-import { EdgeFault } from '../../edge/contract.ts'
+import { EdgeFault } from '../../edge/contract/fault.ts'
 import { isWrittenByUs, releasedFolder } from '../../estate/layout.ts'
 import { BaseFile } from '../../estate/reading/base-file.ts'
 import { isRunByRoot } from '../../estate/reading/edge-reader.ts'

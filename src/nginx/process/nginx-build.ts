@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { EdgeFault } from '../../edge/contract.ts'
+import { EdgeFault } from '../../edge/contract/fault.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import { runVersion } from './nginx-program.ts'
 

@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { EdgeFault } from '../../edge/contract.ts'
+import { EdgeFault } from '../../edge/contract/fault.ts'
 import { type Refusal, refusalIn } from '../../estate/reading/refusal.ts'
 import type { EdgeSettings } from '../../estate/settings.ts'
 import { untilAborted } from '../../primitives/abort.ts'

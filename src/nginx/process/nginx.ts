@@ -1,4 +1,4 @@
-import type { EdgeAnswer, EdgeQuestion, Handshake } from '../../edge/contract.ts'
+import type { EdgeAnswer, EdgeQuestion, Handshake } from '../../edge/contract/visit.ts'
 import type { DebugLog } from '../../edge/served.ts'
 import { askEdge, edgeAnswers, foreignListeners } from '../../edge/visit/ask.ts'
 import { tlsHandshake } from '../../edge/visit/handshake.ts'

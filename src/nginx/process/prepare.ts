@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { chmod, lstat, mkdir, readdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { EdgeFault } from '../../edge/contract.ts'
+import { EdgeFault } from '../../edge/contract/fault.ts'
 import { withEdgeFaults } from '../../edge/faults.ts'
 import { FOLDERS, STAGING } from '../../edge/layout.ts'
 import { adoptedFolder, SHADOW_PREFIX, SITE_RECORD } from '../../estate/layout.ts'

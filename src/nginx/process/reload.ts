@@ -1,4 +1,4 @@
-import { EdgeFault } from '../../edge/contract.ts'
+import { EdgeFault } from '../../edge/contract/fault.ts'
 import { edgeAnswers } from '../../edge/visit/ask.ts'
 import { endOfLog, refusalSince } from '../../estate/reading/error-log.ts'
 import type { EdgeSettings } from '../../estate/settings.ts'

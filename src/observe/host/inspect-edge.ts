@@ -1,4 +1,5 @@
-import { type AppliedEntry, type EdgePlace, type EdgeView, stateOf } from '../../edge/contract.ts'
+import type { EdgePlace, EdgeView } from '../../edge/contract/edge.ts'
+import { type AppliedEntry, stateOf } from '../../edge/contract/list.ts'
 import { type Endpoint, listenAddress, listenGap } from '../../model/address.ts'
 import type {
   BlockEvidence,

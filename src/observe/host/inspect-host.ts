@@ -1,5 +1,5 @@
 import type { ZoneRecord } from '../../dns/contract.ts'
-import type { EdgeView } from '../../edge/contract.ts'
+import type { EdgeView } from '../../edge/contract/edge.ts'
 import type { ErrorClass, Evidence, TargetEvidence } from '../../model/evidence.ts'
 import type { Plan } from '../../model/exposure.ts'
 import type { PortPolicy } from '../../plan/settings.ts'

@@ -1,5 +1,5 @@
 import type { ZoneRecord } from '../../dns/contract.ts'
-import type { AppliedEntry } from '../../edge/contract.ts'
+import type { AppliedEntry } from '../../edge/contract/list.ts'
 import type { ServedHost, ServedMap } from '../../edge/served.ts'
 import type { ExposureEvidence, Target } from '../../model/evidence.ts'
 import type { Plan } from '../../model/exposure.ts'

@@ -1,5 +1,5 @@
 import type { AcmeDirectory, CertificateInventory } from '../../certificates/contract.ts'
-import type { Edge } from '../../edge/contract.ts'
+import type { Edge } from '../../edge/contract/edge.ts'
 import { type ComparedEdge, hostsOutOfStep } from '../../model/host-status.ts'
 import { clauseOf } from '../../primitives/clause.ts'
 import { CONFIRM_REMOVAL } from '../../runs/converge.ts'

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Edge, EdgeFault } from '../../edge/contract.ts'
+import type { Edge } from '../../edge/contract/edge.ts'
+import { EdgeFault } from '../../edge/contract/fault.ts'
 import { saidIn } from '../../model/errors.ts'
 import { escapeText, quoteText } from '../../model/escape-text.ts'
 import { MOST_STRAY_FILES, MOST_STRAY_LINES } from '../../model/host-status.ts'

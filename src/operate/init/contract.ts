@@ -1,4 +1,4 @@
-import type { Edge } from '../../edge/contract.ts'
+import type { Edge } from '../../edge/contract/edge.ts'
 import type { Endpoint } from '../../model/address.ts'
 import type { Clock } from '../../primitives/clock.ts'
 

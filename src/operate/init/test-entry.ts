@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Edge, Entry } from '../../edge/contract.ts'
+import type { Edge } from '../../edge/contract/edge.ts'
+import type { Entry } from '../../edge/record/entry.ts'
 import { entryProof } from '../../edge/record/proof.ts'
 
 /** Does for a host without DNS what an apply does, with a backend of its own. */

@@ -1,5 +1,6 @@
 import type { CertificateInventory } from '../../certificates/contract.ts'
-import type { Edge, Handshake } from '../../edge/contract.ts'
+import type { Edge } from '../../edge/contract/edge.ts'
+import type { Handshake } from '../../edge/contract/visit.ts'
 import { certificateId } from '../../edge/record/entry.ts'
 import { isCertificateName } from '../../model/dns-name.ts'
 import { type ChosenCertificate, coversHost } from '../../model/receipt.ts'

@@ -1,4 +1,7 @@
-import { certificateId, type Edge, EdgeFault, type ListedHost } from '../../edge/contract.ts'
+import type { Edge } from '../../edge/contract/edge.ts'
+import { EdgeFault } from '../../edge/contract/fault.ts'
+import type { ListedHost } from '../../edge/contract/list.ts'
+import { certificateId } from '../../edge/record/entry.ts'
 import type { NoAnswerReason } from '../../model/badge.ts'
 import { Fault } from '../../model/errors.ts'
 import type { Plan } from '../../model/exposure.ts'

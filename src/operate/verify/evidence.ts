@@ -1,4 +1,4 @@
-import type { Edge } from '../../edge/contract.ts'
+import type { Edge } from '../../edge/contract/edge.ts'
 import { sentenceOf } from '../../model/errors.ts'
 import type { ZoneRecord } from '../../model/receipt.ts'
 import type { Clock } from '../../primitives/clock.ts'

@@ -1,4 +1,4 @@
-import { EDGE_POINTS } from '../../edge/contract.ts'
+import { EDGE_POINTS } from '../../edge/contract/change.ts'
 import { STEPS_OF, type StepName } from '../../model/run.ts'
 
 /**

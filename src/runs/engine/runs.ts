@@ -1,5 +1,5 @@
 import type { AuditTrail } from '../../audit/trail.ts'
-import { isFenced } from '../../edge/contract.ts'
+import { isFenced } from '../../edge/contract/fault.ts'
 import type { Problem } from '../../model/errors.ts'
 import {
   hostLease,

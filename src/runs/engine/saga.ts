@@ -1,5 +1,5 @@
 import { DnsWriteFault } from '../../dns/contract.ts'
-import { EdgeFault, isFenced } from '../../edge/contract.ts'
+import { EdgeFault, isFenced } from '../../edge/contract/fault.ts'
 import { Problem, sentenceOf } from '../../model/errors.ts'
 import type { Afters } from '../../model/receipt.ts'
 import type { JournalMark, RunAction } from '../../model/run.ts'

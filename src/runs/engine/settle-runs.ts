@@ -1,4 +1,4 @@
-import type { Edge } from '../../edge/contract.ts'
+import type { Edge } from '../../edge/contract/edge.ts'
 import type { RunStore } from '../../store/ports/runs.ts'
 import type { Store } from '../../store/ports/store.ts'
 

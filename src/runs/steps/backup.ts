@@ -1,4 +1,4 @@
-import type { Edge } from '../../edge/contract.ts'
+import type { Edge } from '../../edge/contract/edge.ts'
 import type { ChosenCertificate } from '../../model/receipt.ts'
 import type { BackupShelf } from '../backup-shelf.ts'
 import type { EarlyStart, Step } from '../engine/step.ts'

@@ -1,6 +1,6 @@
 import type { CertificateIssuer, ChallengeResponder, InstalledCertificate } from '../../certificates/contract.ts'
 import { isRefused } from '../../dns/contract.ts'
-import type { Edge } from '../../edge/contract.ts'
+import type { Edge } from '../../edge/contract/edge.ts'
 import type { ChosenCertificate } from '../../model/receipt.ts'
 import type { LeaseGuard, RunGuard } from '../../model/run.ts'
 import type { Note, Step } from '../engine/step.ts'

@@ -1,4 +1,6 @@
-import type { Edge, EdgePoint, ListedHost } from '../../edge/contract.ts'
+import type { EdgePoint } from '../../edge/contract/change.ts'
+import type { Edge } from '../../edge/contract/edge.ts'
+import type { ListedHost } from '../../edge/contract/list.ts'
 import type { RunGuard } from '../../model/run.ts'
 import type { PlanStore } from '../../store/ports/plans.ts'
 import type { Step } from '../engine/step.ts'

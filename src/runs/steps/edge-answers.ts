@@ -1,4 +1,6 @@
-import { EDGE_NAME, type Edge, EdgeFault } from '../../edge/contract.ts'
+import type { Edge } from '../../edge/contract/edge.ts'
+import { EdgeFault } from '../../edge/contract/fault.ts'
+import { EDGE_NAME } from '../../edge/contract/visit.ts'
 
 /** Only our own server answers this, and says that it is no host. */
 const WHO = { host: EDGE_NAME, path: '/', tls: false }

@@ -1,4 +1,6 @@
-import { type Edge, EdgeFault, type ListedHost } from '../../edge/contract.ts'
+import type { Edge } from '../../edge/contract/edge.ts'
+import { EdgeFault } from '../../edge/contract/fault.ts'
+import type { ListedHost } from '../../edge/contract/list.ts'
 import { StepFault } from '../engine/step.ts'
 
 /** A host as it stands on an edge. */

@@ -1,4 +1,6 @@
-import { type ChangeItem, type Edge, EdgeFault, type EdgePoint, type HostVerdict } from '../../edge/contract.ts'
+import type { ChangeItem, EdgePoint, HostVerdict } from '../../edge/contract/change.ts'
+import type { Edge } from '../../edge/contract/edge.ts'
+import { EdgeFault } from '../../edge/contract/fault.ts'
 import type { Fault } from '../../model/errors.ts'
 import type { Afters } from '../../model/receipt.ts'
 import type { HostFence, RunGuard, RunName } from '../../model/run.ts'

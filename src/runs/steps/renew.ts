@@ -1,5 +1,7 @@
 import type { ChallengeType, InstalledCertificate } from '../../certificates/contract.ts'
-import { certificateId, type Edge, type Handshake } from '../../edge/contract.ts'
+import type { Edge } from '../../edge/contract/edge.ts'
+import type { Handshake } from '../../edge/contract/visit.ts'
+import { certificateId } from '../../edge/record/entry.ts'
 import { type ChosenCertificate, coversHost } from '../../model/receipt.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import { poll } from '../../primitives/retry.ts'

@@ -1,4 +1,4 @@
-import type { Edge } from '../../edge/contract.ts'
+import type { Edge } from '../../edge/contract/edge.ts'
 import { hostsOutOfStep } from '../../model/host-status.ts'
 import type { EdgeVerdict, SecondaryVerdict } from '../../model/receipt.ts'
 import type { Clock } from '../../primitives/clock.ts'

@@ -1,5 +1,6 @@
 import type { ZoneRecord } from '../../dns/contract.ts'
-import type { Edge, EdgeAnswer } from '../../edge/contract.ts'
+import type { Edge } from '../../edge/contract/edge.ts'
+import type { EdgeAnswer } from '../../edge/contract/visit.ts'
 import type { EntryOptions } from '../../model/exposure.ts'
 import { statusesOf } from '../../model/options/answers.ts'
 import type { Afters, EdgeVerdict, Receipt } from '../../model/receipt.ts'

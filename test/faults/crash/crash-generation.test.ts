@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { EDGE_POINTS } from '../../../src/edge/contract.ts'
+import { EDGE_POINTS } from '../../../src/edge/contract/change.ts'
 import { CRASH_POINTS } from '../../../src/runs/engine/crash-points.ts'
 import { type HeldNginx, heldNginx } from '../../support/edge/held-nginx.ts'
 import { applied, granted, invariants, planned, planOf, removed, runWith } from '../../support/lab/exposure.ts'

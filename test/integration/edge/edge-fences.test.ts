@@ -9,8 +9,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate as nextRound } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { EdgeFault, isFenced } from '../../../src/edge/contract.ts'
+import { EdgeFault, isFenced } from '../../../src/edge/contract/fault.ts'
 import { Fences } from '../../../src/edge/fences/fences.ts'
 import type { HostFence } from '../../../src/model/run.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
@@ -148,6 +149,23 @@ describe('the fences of an edge', () => {
     // 590 claims were written.
     expect(linesWritten().length).toBeLessThanOrEqual(2 * hosts.length)
     expect(readdirSync(at('.staging'))).toEqual([])
+  })
+
+  test('keep a claim that comes between the writing of the new file and its entry', async () => {
+    const fences = new Fences(at(), { ...systemClock, spareLines: 0 })
+    const isWritten = () => readdirSync(at('.staging')).length > 0
+    let last = Promise.resolve()
+    for (let number = 1; !isWritten(); number += 1) {
+      let isOver = false
+      last = claimed(fences, fence(number)).finally(() => {
+        isOver = true
+      })
+      // What a claim does after its fsync, and this, are in one round of the event loop: the fsync of the new file ends in a later one.
+      while (!isOver && !isWritten()) await nextRound()
+    }
+    await claimed(new Fences(at(), systemClock), fence(1, 1, 'late.lab.test'))
+    await last
+    expect(new Fences(at(), systemClock).of(['late.lab.test'])).toHaveLength(1)
   })
 
   test('survive a line that a crash cut off at any place', async () => {

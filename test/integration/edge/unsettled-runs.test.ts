@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Change } from '../../../src/edge/contract.ts'
+import type { Change } from '../../../src/edge/contract/change.ts'
 import { unsettledRuns } from '../../../src/edge/engine/unsettled.ts'
 import type { UnsettledRun } from '../../../src/model/run.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { EdgeAnswer } from '../../../src/edge/contract.ts'
+import type { EdgeAnswer } from '../../../src/edge/contract/visit.ts'
 import type { Plan, PlanState } from '../../../src/model/exposure.ts'
 import { receiptOf } from '../../../src/model/receipt.ts'
 import type { Run, RunAction } from '../../../src/model/run.ts'

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import { AuditTrail } from '../../../src/audit/trail.ts'
-import { EdgeFault } from '../../../src/edge/contract.ts'
+import { EdgeFault } from '../../../src/edge/contract/fault.ts'
 import { hostLease, LEFT_OPEN, NOBODY, type Run, runHolder } from '../../../src/model/run.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
 import { begin } from '../../../src/runs/engine/begin.ts'

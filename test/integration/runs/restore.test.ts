@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Entry } from '../../../src/edge/contract.ts'
+import type { Entry } from '../../../src/edge/record/entry.ts'
 import { certificateId } from '../../../src/edge/record/entry.ts'
 import { type ChosenCertificate, receiptOf } from '../../../src/model/receipt.ts'
 import { EdgeStandings } from '../../../src/runs/edge-standings.ts'

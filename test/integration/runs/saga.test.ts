@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { EdgeFault } from '../../../src/edge/contract.ts'
+import { EdgeFault } from '../../../src/edge/contract/fault.ts'
 import type { JournalEntry } from '../../../src/model/run.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
 import { CRASH_POINTS } from '../../../src/runs/engine/crash-points.ts'

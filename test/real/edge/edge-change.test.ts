@@ -16,7 +16,7 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { isRoot } from '../../../lab/program.ts'
-import type { Expected } from '../../../src/edge/contract.ts'
+import type { Expected } from '../../../src/edge/contract/change.ts'
 import { FolderLock } from '../../../src/edge/fences/folder-lock.ts'
 import { isSecretFile, SHARD_FOLDERS } from '../../../src/nginx/config/shards.ts'
 import { localEdge } from '../../../src/nginx/local-edge.ts'

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import type { Entry, ListedHost } from '../../../src/edge/contract.ts'
+import type { ListedHost } from '../../../src/edge/contract/list.ts'
+import type { Entry } from '../../../src/edge/record/entry.ts'
 import { type ProxyTarget, proxyStep } from '../../../src/runs/steps/proxy.ts'
 import { entryOf, PLAN_ID, startTestEdge, type TestEdge } from '../../support/edge/edge.ts'
 import { editEntry } from '../../support/lab/entry-file.ts'

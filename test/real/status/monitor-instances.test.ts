@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { EdgeAnswer, EdgeVisitor } from '../../../src/edge/contract.ts'
+import type { EdgeAnswer, EdgeVisitor } from '../../../src/edge/contract/visit.ts'
 import type { EdgeMap, ServedHost } from '../../../src/edge/served.ts'
 import type { Plan } from '../../../src/model/exposure.ts'
 import { Board } from '../../../src/monitor/board.ts'

@@ -1,14 +1,10 @@
 import { X509Certificate } from 'node:crypto'
-import type {
-  Change,
-  ChangeItem,
-  Edge,
-  EdgeAnswer,
-  Entry,
-  HostVerdict,
-  ListedHost,
-} from '../../../src/edge/contract.ts'
-import { EdgeFault } from '../../../src/edge/contract.ts'
+import type { Change, ChangeItem, HostVerdict } from '../../../src/edge/contract/change.ts'
+import type { Edge } from '../../../src/edge/contract/edge.ts'
+import { EdgeFault } from '../../../src/edge/contract/fault.ts'
+import type { ListedHost } from '../../../src/edge/contract/list.ts'
+import type { EdgeAnswer } from '../../../src/edge/contract/visit.ts'
+import type { Entry } from '../../../src/edge/record/entry.ts'
 import { areEqual, certificateId, revisionOf } from '../../../src/edge/record/entry.ts'
 import type { StrayLines } from '../../../src/model/host-status.ts'
 import type { HostFence } from '../../../src/model/run.ts'

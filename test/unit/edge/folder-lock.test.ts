@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { OwnedElsewhere } from '../../../src/edge/contract.ts'
+import { OwnedElsewhere } from '../../../src/edge/contract/fault.ts'
 import { FolderLock, lockHolder, owning } from '../../../src/edge/fences/folder-lock.ts'
 
 let parent: string

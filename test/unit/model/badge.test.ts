@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { diagnose } from '../../../src/diagnose/diagnose.ts'
-import type { EdgeAnswer } from '../../../src/edge/contract.ts'
+import type { EdgeAnswer } from '../../../src/edge/contract/visit.ts'
 import { type BadgeFacts, badgeOf, certificateLevel, type NoAnswerReason } from '../../../src/model/badge.ts'
 import type { Evidence, FileState } from '../../../src/model/evidence.ts'
 import { factsOf, statusAfterCheck } from '../../../src/monitor/judge.ts'

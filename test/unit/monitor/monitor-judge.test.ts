@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { EdgeAnswer } from '../../../src/edge/contract.ts'
+import type { EdgeAnswer } from '../../../src/edge/contract/visit.ts'
 import { stripOf, uptimeOf } from '../../../src/model/history.ts'
 import type { HostStatus } from '../../../src/model/host-status.ts'
 import { eventsBetween } from '../../../src/monitor/host-events.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Entry } from '../../../src/edge/contract.ts'
 import type { Challenge } from '../../../src/edge/record/challenge.ts'
+import type { Entry } from '../../../src/edge/record/entry.ts'
 import { canonicalEntry } from '../../../src/edge/record/entry.ts'
 import { fitsHashTable } from '../../../src/estate/reading/text/written-names.ts'
 import { renderParts } from '../../../src/nginx/config/render-entry.ts'

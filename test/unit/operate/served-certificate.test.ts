@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Edge, Handshake } from '../../../src/edge/contract.ts'
+import type { Edge } from '../../../src/edge/contract/edge.ts'
+import type { Handshake } from '../../../src/edge/contract/visit.ts'
 import { certificateId } from '../../../src/edge/record/entry.ts'
 import { servedCertificate } from '../../../src/operate/keep/served-certificate.ts'
 

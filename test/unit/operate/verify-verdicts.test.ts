@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Edge, EdgeAnswer } from '../../../src/edge/contract.ts'
+import type { Edge } from '../../../src/edge/contract/edge.ts'
+import type { EdgeAnswer } from '../../../src/edge/contract/visit.ts'
 import { Fault } from '../../../src/model/errors.ts'
 import type { Books } from '../../../src/operate/verify/books.ts'
 import { verifyEdges } from '../../../src/operate/verify/edges.ts'

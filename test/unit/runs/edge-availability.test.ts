@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { EdgeFault, OwnedElsewhere } from '../../../src/edge/contract.ts'
+import { EdgeFault, OwnedElsewhere } from '../../../src/edge/contract/fault.ts'
 import { Problem } from '../../../src/model/errors.ts'
 import { type Clock, systemClock } from '../../../src/primitives/clock.ts'
 import { EdgeAvailability } from '../../../src/runs/edge-availability.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { OwnedElsewhere } from '../../../src/edge/contract.ts'
+import { OwnedElsewhere } from '../../../src/edge/contract/fault.ts'
 import { EdgePreparation } from '../../../src/runs/edge-preparation.ts'
 import { createLog } from '../../../src/runtime/log.ts'
 

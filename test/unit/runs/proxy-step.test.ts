@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { EdgeFault } from '../../../src/edge/contract.ts'
+import { EdgeFault } from '../../../src/edge/contract/fault.ts'
 import type { RunGuard } from '../../../src/model/run.ts'
 import { type ProxyTarget, proxyStep } from '../../../src/runs/steps/proxy.ts'
 import { entryOf, PLAN_ID, STORE } from '../../support/edge/edge.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
-import { type Edge, EdgeFault } from '../../../src/edge/contract.ts'
+import type { Edge } from '../../../src/edge/contract/edge.ts'
+import { EdgeFault } from '../../../src/edge/contract/fault.ts'
 import { EdgeStandings } from '../../../src/runs/edge-standings.ts'
 import { SecondaryWork } from '../../../src/runs/steps/secondary.ts'
 import { nextTurn, stall } from '../../support/stall.ts'

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { EDGE_NAME } from '../../../edge/contract.ts'
+import { EDGE_NAME } from '../../../edge/contract/visit.ts'
 import type { ListenPlace, ServedHost, ServerBlock, ServerMatch } from '../../../edge/served.ts'
 import { parseName } from '../../../model/dns-name.ts'
 import type { Slices } from '../../../primitives/slices.ts'

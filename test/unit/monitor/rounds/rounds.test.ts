@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import type { EdgeAnswer } from '../../../../src/edge/contract.ts'
+import type { EdgeAnswer } from '../../../../src/edge/contract/visit.ts'
 import type { HostStatus } from '../../../../src/model/host-status.ts'
 import { Board } from '../../../../src/monitor/board.ts'
 import { Rounds, type RoundsParts } from '../../../../src/monitor/rounds/rounds.ts'

@@ -1,30 +1,21 @@
-import { dueAt } from '../certificates/budget/renewal-schedule.ts'
-import type { CertificateFinding, CertificateInventory, RenewalAdvisor } from '../certificates/contract.ts'
-import { Fault, Problem, sentenceOf } from '../model/errors.ts'
-import type { NewEvent } from '../model/event.ts'
-import type { Plan } from '../model/exposure.ts'
-import type { Renewal } from '../model/ledger.ts'
-import type { Afters, ChosenCertificate } from '../model/receipt.ts'
-import { BY_SCHEDULE, type Origin, type RunTask } from '../model/run.ts'
-import type { Clock } from '../primitives/clock.ts'
-import { type Pauses, pauseAfter } from '../primitives/retry.ts'
-import type { Log } from '../runtime/log.ts'
-import { eachExposure } from '../store/ports/exposures.ts'
-import type { Store, StoreSession } from '../store/ports/store.ts'
+import { dueAt } from '../../certificates/budget/renewal-schedule.ts'
+import type { CertificateFinding } from '../../certificates/contract.ts'
+import { Fault, Problem } from '../../model/errors.ts'
+import type { Plan } from '../../model/exposure.ts'
+import type { Renewal } from '../../model/ledger.ts'
+import type { Afters, ChosenCertificate } from '../../model/receipt.ts'
+import { BY_SCHEDULE, type Origin, type RunTask } from '../../model/run.ts'
+import { eachExposure } from '../../store/ports/exposures.ts'
+import type { StoreSession } from '../../store/ports/store.ts'
+import { assertState } from '../engine/begin.ts'
+import type { RunResult } from '../engine/ending.ts'
+import type { Runs } from '../engine/runs.ts'
+import type { StepParts } from '../steps/context.ts'
 import { type Covering, type Line, linesOf, successors, type Use, useOf } from './certificate-uses.ts'
-import { assertState } from './engine/begin.ts'
-import type { RunResult } from './engine/ending.ts'
-import type { Runs } from './engine/runs.ts'
-import type { StepParts } from './steps/context.ts'
+import { type RenewalStateParts, RenewalStates } from './renewal-states.ts'
 
-export interface RenewalParts extends Pick<StepParts, 'primary'> {
-  readonly store: Store
+export interface RenewalParts extends RenewalStateParts, Pick<StepParts, 'primary'> {
   readonly runs: Runs
-  readonly inventory: CertificateInventory
-  readonly advisor: RenewalAdvisor
-  readonly retry: Pauses
-  readonly log: Log
-  readonly clock: Clock
 }
 
 /** Hosts of one certificate that get the same new one, and what the run is told. */
@@ -48,6 +39,7 @@ const AT_ONCE = 4
  */
 export class Renewals {
   readonly #parts: RenewalParts
+  readonly #states: RenewalStates
   /** By the certificate in use: the better ones that could not be put in its place. */
   readonly #refused = new Map<string, Set<string>>()
   /** What the reconcile under way has done. There are never two at once. */
@@ -57,6 +49,7 @@ export class Renewals {
 
   constructor(parts: RenewalParts) {
     this.#parts = parts
+    this.#states = new RenewalStates(parts)
   }
 
   /** Checks all certificates, never twice at the same time. A certificate that cannot be renewed yet delays no other one. */
@@ -114,7 +107,9 @@ export class Renewals {
     await this.#tellFindings()
     const hosts = await this.#uses()
     const waiting = linesOf(hosts)
-    const known = await this.#known(waiting)
+    const used = waiting.map(({ certificate }) => certificate.fingerprint)
+    for (const fingerprint of this.#refused.keys()) if (!used.includes(fingerprint)) this.#refused.delete(fingerprint)
+    const known = await this.#states.ofUsed(used)
     const covering = await this.#covering({ hosts })
     const worker = async () => {
       for (let line = waiting.shift(); line; line = waiting.shift())
@@ -151,23 +146,16 @@ export class Renewals {
     return uses
   }
 
-  /** The state of each renewal, by fingerprint. Deletes the states of certificates that are not in use any more. */
-  async #known(lines: readonly Line[]): Promise<ReadonlyMap<string, Renewal>> {
-    const { store } = this.#parts
-    const used = new Set(lines.map(({ certificate }) => certificate.fingerprint))
-    for (const fingerprint of this.#refused.keys()) if (!used.has(fingerprint)) this.#refused.delete(fingerprint)
-    const renewals = await store.listRenewals()
-    for (const { fingerprint } of renewals) if (!used.has(fingerprint)) await store.deleteRenewal(fingerprint)
-    return new Map(renewals.map((renewal) => [renewal.fingerprint, renewal]))
-  }
-
   async #checkOne(line: Line, known: Renewal | undefined, covering: Covering): Promise<void> {
     const { clock, log } = this.#parts
     const { names, fingerprint } = line.certificate
     try {
       if (known?.nextAttemptAt !== undefined && clock.now() < known.nextAttemptAt)
         return await this.#placeUntried(line, covering).catch((fault: unknown) => this.#failed(known, fault))
-      const renewal = await this.#advised(line, known ?? { fingerprint, names, attempts: 0, failures: 0 })
+      const renewal = await this.#states.advised(
+        line.certificate,
+        known ?? { fingerprint, names, attempts: 0, failures: 0 },
+      )
       await this.#act(line, renewal, covering).catch((fault: unknown) => this.#failed(renewal, fault))
     } catch (error) {
       this.#done.failed.add(names.join(', '))
@@ -180,7 +168,7 @@ export class Renewals {
 
   /** Serves a newer certificate of the folders. If there is none, and the certificate is ours and due, orders one. */
   async #act(line: Line, renewal: Renewal, covering: Covering): Promise<void> {
-    const { store, clock } = this.#parts
+    const { clock } = this.#parts
     const { certificate } = line
     const served = new Set(await this.#place(line, covering))
     const rest = line.hosts.filter((host) => !served.has(host))
@@ -191,8 +179,7 @@ export class Renewals {
     const lagging = rest.filter(({ lags }) => lags)
     const { secondary } = (lagging.length > 0 && (await this.#run({ hosts: lagging, task: {} }))?.verify) || {}
     if (secondary && !secondary.ok) throw new Fault(secondary.detail)
-    if (renewal.failures > 0)
-      await store.putRenewal({ ...renewal, failures: 0, nextAttemptAt: undefined, reason: undefined })
+    await this.#states.succeeded(renewal)
   }
 
   /** Serves hosts with a better certificate of the folders. Resolves with these hosts. */
@@ -266,40 +253,9 @@ export class Renewals {
     )
   }
 
-  /** The renewal with the present advice of its authority, which is asked only when it allows that. */
-  async #advised(line: Line, renewal: Renewal): Promise<Renewal> {
-    const { advisor, inventory, store, clock } = this.#parts
-    if (!line.certificate.ours || (renewal.advice && clock.now() < renewal.advice.askAgainAt)) return renewal
-    // The file that the receipt names may be one of another instance.
-    const here = await inventory.withFingerprint(line.certificate.fingerprint)
-    const advice = await advisor.advise(here ?? line.certificate)
-    // An authority that does not answer now may have said something before.
-    const advised = { ...renewal, advice: { ...advice, window: advice.window ?? renewal.advice?.window } }
-    await store.putRenewal(advised)
-    return advised
-  }
-
   async #failed(renewal: Renewal, fault: unknown): Promise<void> {
-    const { store, log, clock, retry } = this.#parts
-    const at = clock.now()
-    const failures = renewal.failures + 1
     this.#done.failed.add(renewal.names.join(', '))
-    const told = fault instanceof Fault ? (fault.retryAfter ?? 0) * 1000 : 0
-    const failed: Renewal = {
-      ...renewal,
-      attempts: renewal.attempts + 1,
-      failures,
-      nextAttemptAt: at + Math.max(pauseAfter(failures, retry), told),
-      reason: sentenceOf(fault),
-    }
-    await store.transaction(async (session) => {
-      await session.putRenewal(failed)
-      await session.appendEvent(renewalFailed(failed, at))
-    })
-    log.error(
-      { event: 'renewal_failed', err: fault, names: renewal.names, nextAttemptAt: failed.nextAttemptAt },
-      'A certificate was not renewed; retrying at nextAttemptAt.',
-    )
+    await this.#states.failed(renewal, fault)
   }
 }
 
@@ -328,16 +284,3 @@ const placedByHand = (host: string): Problem =>
     `The certificate of ${host} was placed by an administrator, and no better one lies in the folders.`,
     { retryable: false, nextAction: 'Place a newer certificate in one of the folders of certificates.' },
   )
-
-const renewalFailed = ({ names, attempts, failures, nextAttemptAt, reason }: Renewal, at: number): NewEvent => ({
-  at,
-  type: 'certificate.renewal_failed',
-  host: names[0] ?? '',
-  facts: {
-    names: names.join(', '),
-    reason: reason ?? '',
-    attempts,
-    failures,
-    nextAttemptAt: nextAttemptAt === undefined ? null : new Date(nextAttemptAt).toISOString(),
-  },
-})

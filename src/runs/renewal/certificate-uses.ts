@@ -1,7 +1,7 @@
-import type { InstalledCertificate } from '../certificates/contract.ts'
-import { type ChosenCertificate, secondaryCertificate } from '../model/receipt.ts'
-import type { Exposure } from '../store/ports/exposures.ts'
-import { isBetter } from './steps/renew.ts'
+import type { InstalledCertificate } from '../../certificates/contract.ts'
+import { type ChosenCertificate, secondaryCertificate } from '../../model/receipt.ts'
+import type { Exposure } from '../../store/ports/exposures.ts'
+import { isBetter } from '../steps/renew.ts'
 
 /** An applied host that is served with a certificate. */
 export interface Use {
