@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import type { Run, RunAction, RunGuard, RunTask } from '../../../src/model/run.ts'
-import type { StepParts } from '../../../src/runs/steps/context.ts'
-import { stepsFor } from '../../../src/runs/steps/steps.ts'
-import { subjectOf } from '../../../src/runs/steps/subject.ts'
-import { samplePlan } from '../../contract/samples.ts'
-import { FakeEdge } from '../../support/edge/fake-edge.ts'
+import type { Run, RunAction, RunGuard, RunTask } from '../../../../src/model/run.ts'
+import type { StepParts } from '../../../../src/runs/steps/context.ts'
+import { stepsFor } from '../../../../src/runs/steps/steps.ts'
+import { subjectOf } from '../../../../src/runs/steps/subject.ts'
+import { samplePlan } from '../../../contract/samples.ts'
+import { FakeEdge } from '../../../support/edge/fake-edge.ts'
 
 const plan = samplePlan()
 const GUARD = { fences: [], signal: new AbortController().signal } as unknown as RunGuard

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { systemClock } from '../../../src/primitives/clock.ts'
-import { HeldLeases, LeaseLost } from '../../../src/runs/engine/lease.ts'
+import { systemClock } from '../../../../src/primitives/clock.ts'
+import { HeldLeases, LeaseLost } from '../../../../src/runs/engine/lease.ts'
 
 const LIFE_MS = 3_000
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { Problem } from '../../../src/model/errors.ts'
-import { CONSOLE_ACTOR, type Run, SERVICE_ACTOR } from '../../../src/model/run.ts'
-import { auditActionOf, type Ended, eventOf, factsOf } from '../../../src/runs/engine/ending.ts'
-import type { SagaOutcome } from '../../../src/runs/engine/saga.ts'
-import { StepFault } from '../../../src/runs/engine/step.ts'
-import { NOW, samplePlan, sampleRun } from '../../contract/samples.ts'
+import { Problem } from '../../../../src/model/errors.ts'
+import { CONSOLE_ACTOR, type Run, SERVICE_ACTOR } from '../../../../src/model/run.ts'
+import { auditActionOf, type Ended, eventOf, factsOf } from '../../../../src/runs/engine/ending.ts'
+import type { SagaOutcome } from '../../../../src/runs/engine/saga.ts'
+import { StepFault } from '../../../../src/runs/engine/step.ts'
+import { NOW, samplePlan, sampleRun } from '../../../contract/samples.ts'
 
 const SUCCEEDED: SagaOutcome = { kind: 'succeeded', steps: [] }
 type Failure = 'rolled_back' | 'blocked'

@@ -1,10 +1,10 @@
 import { describe, expect, test, vi } from 'vitest'
-import type { Edge } from '../../../src/edge/contract/edge.ts'
-import { EdgeFault } from '../../../src/edge/contract/fault.ts'
-import { EdgeStandings } from '../../../src/runs/edge-standings.ts'
-import { SecondaryWork } from '../../../src/runs/steps/secondary.ts'
-import { nextTurn, stall } from '../../support/stall.ts'
-import { VirtualClock } from '../../support/virtual-clock.ts'
+import type { Edge } from '../../../../src/edge/contract/edge.ts'
+import { EdgeFault } from '../../../../src/edge/contract/fault.ts'
+import { EdgeStandings } from '../../../../src/runs/edge-standings.ts'
+import { SecondaryWork } from '../../../../src/runs/steps/secondary.ts'
+import { nextTurn, stall } from '../../../support/stall.ts'
+import { VirtualClock } from '../../../support/virtual-clock.ts'
 
 const edge = { server: '73' } as Edge
 const HOST = 'app.lab.test'

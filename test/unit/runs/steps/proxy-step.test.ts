@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { EdgeFault } from '../../../src/edge/contract/fault.ts'
-import type { RunGuard } from '../../../src/model/run.ts'
-import { type ProxyTarget, proxyStep } from '../../../src/runs/steps/proxy.ts'
-import { entryOf, PLAN_ID, STORE } from '../../support/edge/edge.ts'
-import { FakeEdge } from '../../support/edge/fake-edge.ts'
+import { EdgeFault } from '../../../../src/edge/contract/fault.ts'
+import type { RunGuard } from '../../../../src/model/run.ts'
+import { type ProxyTarget, proxyStep } from '../../../../src/runs/steps/proxy.ts'
+import { entryOf, PLAN_ID, STORE } from '../../../support/edge/edge.ts'
+import { FakeEdge } from '../../../support/edge/fake-edge.ts'
 
 const HOST = 'app.lab.test'
 const FORMER = `plan_${'1'.repeat(26)}`

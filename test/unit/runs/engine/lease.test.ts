@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { systemClock } from '../../../src/primitives/clock.ts'
-import { CertificateLock } from '../../../src/runs/engine/certificate-lock.ts'
-import { HeldLeases } from '../../../src/runs/engine/lease.ts'
-import type { Lease } from '../../../src/store/ports/leases.ts'
+import { systemClock } from '../../../../src/primitives/clock.ts'
+import { CertificateLock } from '../../../../src/runs/engine/certificate-lock.ts'
+import { HeldLeases } from '../../../../src/runs/engine/lease.ts'
+import type { Lease } from '../../../../src/store/ports/leases.ts'
 
 const LIFE_MS = 30_000
 const BEGIN = 1_000_000

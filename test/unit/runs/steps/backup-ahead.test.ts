@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import type { Backup, BackupShelf } from '../../../src/runs/backup-shelf.ts'
-import { backupStep } from '../../../src/runs/steps/backup.ts'
-import { FakeEdge } from '../../support/edge/fake-edge.ts'
+import type { Backup, BackupShelf } from '../../../../src/runs/backup-shelf.ts'
+import { backupStep } from '../../../../src/runs/steps/backup.ts'
+import { FakeEdge } from '../../../support/edge/fake-edge.ts'
 
 test('a backup begun ahead of a check that fails is taken away only when it is written', async () => {
   const done: string[] = []

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { DnsWriteFault, type LeasedProvider, type ZoneRecord } from '../../../src/dns/contract.ts'
-import { systemClock } from '../../../src/primitives/clock.ts'
+import { DnsWriteFault, type LeasedProvider, type ZoneRecord } from '../../../../src/dns/contract.ts'
+import { systemClock } from '../../../../src/primitives/clock.ts'
 import {
   claimNameStep,
   releaseMarkStep,
   releaseNameStep,
   repairNameStep,
   rewriteMarkStep,
-} from '../../../src/runs/steps/dns.ts'
-import type { Held } from '../../../src/runs/steps/zone-updates.ts'
+} from '../../../../src/runs/steps/dns.ts'
+import type { Held } from '../../../../src/runs/steps/zone-updates.ts'
 
 const HOST = 'app.lab.test'
 const RECORD: ZoneRecord = { name: HOST, type: 'A', ttl: 60, value: '127.0.45.23' }

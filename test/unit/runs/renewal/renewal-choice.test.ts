@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { dueAt } from '../../../src/certificates/budget/renewal-schedule.ts'
-import type { InstalledCertificate } from '../../../src/certificates/contract.ts'
-import { certificateLevel } from '../../../src/model/badge.ts'
-import type { ChosenCertificate } from '../../../src/model/receipt.ts'
-import { pauseAfter } from '../../../src/primitives/retry.ts'
-import { isBetter, namesToRenew } from '../../../src/runs/steps/renew.ts'
+import { dueAt } from '../../../../src/certificates/budget/renewal-schedule.ts'
+import type { InstalledCertificate } from '../../../../src/certificates/contract.ts'
+import { certificateLevel } from '../../../../src/model/badge.ts'
+import type { ChosenCertificate } from '../../../../src/model/receipt.ts'
+import { pauseAfter } from '../../../../src/primitives/retry.ts'
+import { isBetter, namesToRenew } from '../../../../src/runs/steps/renew.ts'
 
 const DAY = 86_400_000
 const ofDays = (days: number, first = '80:00:00:00') => {

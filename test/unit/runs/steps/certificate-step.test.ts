@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { dnsResponder, type ProofRecord, proofsIn } from '../../../src/certificates/acme/challenges.ts'
-import { type CertificateIssuer, IssueFault } from '../../../src/certificates/contract.ts'
-import { DnsWriteFault } from '../../../src/dns/contract.ts'
-import { certificateStep } from '../../../src/runs/steps/certificate.ts'
+import { dnsResponder, type ProofRecord, proofsIn } from '../../../../src/certificates/acme/challenges.ts'
+import { type CertificateIssuer, IssueFault } from '../../../../src/certificates/contract.ts'
+import { DnsWriteFault } from '../../../../src/dns/contract.ts'
+import { certificateStep } from '../../../../src/runs/steps/certificate.ts'
 
 const HOST = 'app.lab.test'
 const UNTIL = 1_800_000_000
