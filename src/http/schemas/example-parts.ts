@@ -6,7 +6,7 @@ export const at = '2026-01-31T12:00:00.000Z'
 export const tomorrow = '2026-02-01T12:00:00.000Z'
 export const request = { zone: 'lab.test', subdomain: 'hello', server: '25', port: 3000, health: '/healthz', tls: true }
 
-export const checks = [
+const checks = [
   {
     name: 'health',
     status: 'passed',
