@@ -58,12 +58,12 @@ const noGlob = {
 const OUT = join(ROOT, 'dist/service')
 
 /**
- * The rooms that import no other room, and the ports of the store, in one file, but what only one command needs. The bundler makes a file
- * for each set of commands that share something, most of them with less than 5 kB.
+ * The rooms that import no other room, the ports of the store and the contract of an edge, in one file, but what only one command
+ * needs. The bundler makes a file for each set of commands that share something, most of them with less than 5 kB.
  */
 const COMMON = {
   name: 'common',
-  test: /\/src\/(model|primitives|terminal|store\/ports)\//,
+  test: /\/src\/(model|primitives|terminal|store\/ports|edge\/(contract|record))\//,
   minShareCount: 2,
 }
 
