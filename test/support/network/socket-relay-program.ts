@@ -39,7 +39,7 @@ function relay(service: Socket): void {
   pairs.add(pair)
   let answerIsCut: Cut | undefined
   service.on('data', (chunk) => {
-    const [, verb] = /^POST \/v1\/(\S+) /.exec(chunk.subarray(0, 60).toString()) ?? []
+    const [, verb] = /^POST \/v\d+\/(\S+) /.exec(chunk.subarray(0, 60).toString()) ?? []
     if (verb !== undefined) verbs.push(verb)
     const isChosen = verb !== undefined && cut?.message === verbs.length
     if (isChosen && cut?.side === 'message') return cutAll(cut.awayMs)
