@@ -39,9 +39,9 @@ const NOT_BESIDE: Verdict = {
 
 /** During maintenance the edge does not ask the backend, which may be down for that very reason. */
 const withoutBackend = ({ code, check }: Verdict): Verdict =>
-  code === undefined
-    ? { check }
-    : { check: { ...check, status: 'warning', detail: `${check.detail} The maintenance page does not need it.` } }
+  code === undefined ? { check } : { check: { ...check, status: 'warning', detail: `${check.detail} ${NOT_NEEDED}` } }
+
+export const NOT_NEEDED = 'The maintenance page does not need it.'
 
 const REASONS: Record<Extract<HealthFact, { kind: 'unhealthy' }>['reason'], string> = {
   refused: 'the connection was refused, so nothing listens on that port',

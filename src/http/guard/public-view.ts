@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode, Problem } from '../../model/errors.ts'
 import type { Change, ExposureRequest } from '../../model/exposure.ts'
 import type { Check } from '../../model/finding.ts'
-import { BROKEN_PROXY, TAKEN_BY_PROXY, UNPREPARED_PROXY } from '../../plan/checks.ts'
+import { BROKEN_PROXY, NOT_NEEDED, TAKEN_BY_PROXY, UNPREPARED_PROXY } from '../../plan/checks.ts'
 
 /**
  * What public callers see of plans and refusals: the request and the status of each check and step. They see no internals: no
@@ -19,10 +19,14 @@ const EVIDENCE: Readonly<Record<Check['name'], readonly string[]>> = {
 export function publicCheck(check: Check): Check {
   const { name, status, detail, ...evidence } = check
   // Only internal callers see why a backend is unhealthy. Otherwise a plan could be used as a port scanner.
-  if (name === 'health' && status === 'failed') return { name, status, detail: publicDetail(check) }
+  if (isUnhealthy(check)) return { name, status, detail: publicDetail(check) }
   const shown = Object.entries(evidence).filter(([member]) => EVIDENCE[name].includes(member))
   return { name, status, detail: publicDetail(check), ...Object.fromEntries(shown) }
 }
+
+/** Whether a check found that the backend is unhealthy. For a maintenance page that is only a warning. */
+export const isUnhealthy = ({ name, status }: Check): boolean =>
+  name === 'health' && (status === 'failed' || status === 'warning')
 
 /** The public sentence by reason. A sentence about CAA records is not replaced, because DNS is public. */
 const NO_CERTIFICATE: Readonly<Record<string, string>> = {
@@ -31,8 +35,11 @@ const NO_CERTIFICATE: Readonly<Record<string, string>> = {
   budget: 'No more certificates can be ordered at the moment.',
 }
 
-function publicDetail({ name, status, detail, source, names, reason, by }: Check): string {
-  if (name === 'health' && status === 'failed') return 'The backend did not answer HTTP 2xx on its health path.'
+const UNHEALTHY = 'The backend did not answer HTTP 2xx on its health path.'
+
+function publicDetail(check: Check): string {
+  const { name, status, detail, source, names, reason, by } = check
+  if (isUnhealthy(check)) return status === 'failed' ? UNHEALTHY : `${UNHEALTHY} ${NOT_NEEDED}`
   if (name === 'dns' && status === 'failed' && by === undefined)
     return 'DNS could not tell whether the name is free: the DNS server gave no reliable answer.'
   if (name === 'proxy' && status === 'failed') return by === 'server_block' ? TAKEN_BY_PROXY : BROKEN_PROXY
@@ -71,7 +78,7 @@ export const publicRequest = ({
 })
 
 /** The detail of a step can name keys, files and addresses, so public callers do not see it. */
-const publicStep = <T extends { readonly detail?: string }>({ detail: _inside, ...step }: T) => step
+export const publicStep = <T extends { readonly detail?: string }>({ detail: _inside, ...step }: T) => step
 
 /** Refusals whose detail comes from a step. Public callers see the title instead. */
 const DETAIL_OF_STEP: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
@@ -79,6 +86,7 @@ const DETAIL_OF_STEP: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'remove_failed',
   'repair_failed',
   'accept_failed',
+  'renew_failed',
   'changed_elsewhere',
   'rollback_blocked',
   'proxy_config_broken',
@@ -89,12 +97,14 @@ const DETAIL_OF_STEP: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 
 export function publicProblem(problem: Problem): Problem {
   const { code, message, members } = problem
-  const { checks, steps, rollback, holder: _inside, ...others } = members
+  const { checks, steps, rollback, holder: _who, edgeSays: _words, nextAction, ...others } = members
   const shown = (checks as readonly Check[] | undefined)?.map(publicCheck)
   const failed = shown?.find(({ status }) => status === 'failed')
   const detail = failed?.detail ?? (DETAIL_OF_STEP.has(code) ? `${ERRORS[code].title}.` : message)
   return new Problem(code, detail, {
     ...others,
+    // That of a name that is exposed is for callers who may send `replaces`.
+    ...(nextAction !== undefined && code !== 'dns_name_taken' && { nextAction }),
     ...(shown && { checks: shown }),
     ...withoutDetails({ steps, rollback }),
   })

@@ -2,13 +2,14 @@ import type { Caller } from '../../authorize/caller.ts'
 import type { Difference } from '../../diagnose/drift.ts'
 import { Problem } from '../../model/errors.ts'
 import type { Plan } from '../../model/exposure.ts'
+import type { Check } from '../../model/finding.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import type { PlanCursor } from '../../store/ports/plans.ts'
 import type { Planner } from '../../usecases/planner.ts'
 import type { Plans } from '../../usecases/plans.ts'
 import type { PlanProgress, RunReport } from '../../usecases/progress.ts'
 import type { App } from '../app.ts'
-import { publicChange, publicCheck, publicRequest } from '../guard/public-view.ts'
+import { isUnhealthy, publicChange, publicCheck, publicRequest } from '../guard/public-view.ts'
 import {
   AdoptionRequestBody,
   DriftBody,
@@ -203,23 +204,27 @@ function listPlansRoute(app: App, plans: Plans, unconfirmedMs: Unconfirmed): voi
 const UNHEALTHY_ANSWER_MS = 3_500
 
 /**
- * Public callers get the refusal of an unhealthy backend always after the same time. Otherwise the time would tell a closed
- * port from a filtered one, and a plan could be used as a port scanner. Shutdown ends the delay.
+ * Public callers get the answer about an unhealthy backend always after the same time, also where it is only a warning. Otherwise the
+ * time would tell a closed port from a filtered one, and a plan could be used as a port scanner. Shutdown ends the delay.
  */
-async function withEqualDelay<T>(
+async function withEqualDelay(
   { network }: Caller,
   closing: AbortSignal,
   clock: Clock,
-  plan: () => Promise<T>,
-): Promise<T> {
+  plan: () => Promise<Plan>,
+): Promise<Plan> {
   const began = clock.monotonic()
+  const delay = async (checks: readonly Check[]) => {
+    if (network !== 'public' || !checks.some(isUnhealthy)) return
+    const left = Math.max(0, began + UNHEALTHY_ANSWER_MS - clock.monotonic())
+    await clock.sleep(left, { signal: closing }).catch(() => undefined)
+  }
   try {
-    return await plan()
+    const made = await plan()
+    await delay(made.checks)
+    return made
   } catch (error) {
-    if (network === 'public' && error instanceof Problem && error.code === 'backend_unhealthy') {
-      const left = Math.max(0, began + UNHEALTHY_ANSWER_MS - clock.monotonic())
-      await clock.sleep(left, { signal: closing })
-    }
+    if (error instanceof Problem) await delay((error.members.checks as readonly Check[] | undefined) ?? [])
     throw error
   }
 }
