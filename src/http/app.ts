@@ -93,6 +93,8 @@ export function createApp(log: FastifyBaseLogger, tls: ListenerTls | undefined):
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: newRequestId,
     bodyLimit: LARGEST_BODY,
+    // A longer parameter would be answered before any hook: by no rule of this service.
+    routerOptions: { maxParamLength: limits.maxHeaderSize },
     requestTimeout: 15_000,
     return503OnClosing: false,
     forceCloseConnections: 'idle' as const,

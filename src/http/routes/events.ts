@@ -10,7 +10,7 @@ import { PlanIdParams } from '../schemas/plan-schemas.ts'
 import { problems } from '../schemas/problem-schemas.ts'
 import { ProgressBody } from '../schemas/run-schemas.ts'
 import { eventStream, pageLimit } from '../schemas/schema-parts.ts'
-import { lastEventId, type SendEvents, type ServerSentEvent } from '../streams/event-stream.ts'
+import { lastEventId, type SendEvents, type ServerSentEvent, STREAMED } from '../streams/event-stream.ts'
 import { tellAge, type Unconfirmed } from './age.ts'
 
 /** Streams all events to internal callers. A client that resumes with Last-Event-ID misses none. */
@@ -19,6 +19,7 @@ export function eventRoutes(app: App, feed: EventFeed, send: SendEvents, unconfi
   app.get(
     '/api/events',
     {
+      ...STREAMED,
       config: { internalOnly: true },
       schema: {
         operationId: 'followEvents',
@@ -97,6 +98,7 @@ export function planEventRoutes(app: App, progress: PlanProgress, send: SendEven
   app.get(
     '/api/deploy/plans/:planId/events',
     {
+      ...STREAMED,
       schema: {
         operationId: 'followPlan',
         tags: ['deploy'],

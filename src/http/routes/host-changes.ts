@@ -10,7 +10,7 @@ import type { App } from '../app.ts'
 import { problems } from '../schemas/problem-schemas.ts'
 import { eventStream } from '../schemas/schema-parts.ts'
 import { HostChangeBody } from '../schemas/status-schemas.ts'
-import type { SendEvents, ServerSentEvent } from '../streams/event-stream.ts'
+import { type SendEvents, type ServerSentEvent, STREAMED } from '../streams/event-stream.ts'
 import { edgeBody, hostRow, type Visibility } from './host-body.ts'
 
 interface ChangeParts {
@@ -34,6 +34,7 @@ export function hostChangeRoutes(app: App, parts: ChangeParts, send: SendEvents,
   app.get(
     '/api/hosts/changes',
     {
+      ...STREAMED,
       schema: {
         operationId: 'followHostChanges',
         tags: ['status'],

@@ -7,7 +7,7 @@ import type { App } from '../app.ts'
 import { problems } from '../schemas/problem-schemas.ts'
 import { eventStream } from '../schemas/schema-parts.ts'
 import { HostRowBody } from '../schemas/status-schemas.ts'
-import { lastEventId, type SendEvents, type ServerSentEvent } from '../streams/event-stream.ts'
+import { lastEventId, type SendEvents, type ServerSentEvent, STREAMED } from '../streams/event-stream.ts'
 import { hostRow, type Visibility } from './host-body.ts'
 
 /** Many hosts often change together. At most one `hosts` event is sent in this time. */
@@ -20,6 +20,7 @@ export function hostEventRoutes(app: App, board: Board, clock: Clock, send: Send
   app.get(
     '/api/hosts/events',
     {
+      ...STREAMED,
       schema: {
         operationId: 'followHosts',
         tags: ['status'],

@@ -46,7 +46,6 @@ export const ExposureRequestBody = Type.Object(
     ),
     replaces: Type.Optional(
       Type.String({
-        maxLength: 64,
         description:
           'The applied plan for the same host whose place this plan takes: a change without a gap. Only for internal callers.',
       }),

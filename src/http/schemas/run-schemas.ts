@@ -3,7 +3,7 @@ import { RUN_ACTIONS } from '../../model/run.ts'
 import { closed, oneOf, open, Time } from './schema-parts.ts'
 
 /** Bodies of the routes that run a plan. */
-const PlanId = Type.String({ maxLength: 128, examples: ['plan_4c7p0wq9d2f6h8k1m3n5r7t9v0'] })
+const PlanId = Type.String({ examples: ['plan_4c7p0wq9d2f6h8k1m3n5r7t9v0'] })
 const Host = Type.String({ examples: ['hello.lab.test'] })
 
 export const RunRequestBody = Type.Object({ planId: PlanId }, closed)
@@ -176,6 +176,7 @@ export const ProgressBody = Type.Object(
     at: Time,
     detail: Type.Optional(Type.String()),
     state: Type.Optional(Type.String({ description: "The plan's state after the run. Only in the event `end`." })),
+    verification: Type.Optional(VerificationBody),
   },
   { ...closed, title: 'Progress', description: 'What happened to a step.' },
 )

@@ -19,6 +19,9 @@ type Source = (gone: AbortSignal) => Promise<AsyncGenerator<ServerSentEvent, voi
 /** Answers with the events of a source. A Problem from `open` becomes an ordinary refusal. */
 export type SendEvents = (request: FastifyRequest, reply: FastifyReply, open: Source) => Promise<void>
 
+/** For the route of a stream. Its answer to HEAD would have no end. */
+export const STREAMED = { exposeHeadRoute: false } as const
+
 /** Creates the writer of server-sent events. All its streams share the same limits. */
 export function eventStreams(clock: Clock): SendEvents {
   const streams = new OpenStreams()

@@ -2,6 +2,7 @@ import { type ClientRequest, type IncomingHttpHeaders, request } from 'node:http
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../../src/client/index.ts'
 import { putCheckedHosts, sampleStatus } from '../../support/http/host-status.ts'
+import { rawRequest, sendRaw } from '../../support/http/raw-socket.ts'
 import { type Site, startSite } from '../../support/http/site.ts'
 import { until } from '../../support/until.ts'
 
@@ -101,6 +102,17 @@ describe('event streams', () => {
     }
     await expectRefused(await stream(planEvents, '127.0.0.4'))
     expect((await stream(planEvents, `${site.api.network}.10`)).status).toBe(200)
+  })
+
+  test('has an end for whoever asks for its headers only', async () => {
+    for (const path of [planEvents, '/api/hosts/events', '/api/hosts/changes', '/api/events']) {
+      const { statuses } = await sendRaw(
+        site.api.origin,
+        `${site.api.network}.12`,
+        rawRequest(site.api.origin, `HEAD ${path} HTTP/1.1`),
+      )
+      expect([path, statuses]).toEqual([path, [405]])
+    }
   })
 
   test('a plan that is not there takes no place', async () => {

@@ -122,6 +122,21 @@ describe('a plan that is asked for', () => {
     },
   )
 
+  test('by an id of any length is judged in the same order, in a path and in a body', async () => {
+    const id = `plan_${'0'.repeat(200)}`
+    const path = `/api/deploy/plans/${id}`
+    expect((await site.api.call({ path })).body.code).toBe('plan_not_found')
+    expect((await site.api.call({ path, headers: { host: 'evil.test' } })).body.code).toBe('host_not_allowed')
+    for (const action of ['apply', 'remove', 'repair']) {
+      const { body } = await site.api.call({ path: `/api/deploy/${action}`, body: { planId: id } })
+      expect([action, body.code]).toEqual([action, 'plan_not_found'])
+    }
+    expect((await site.plan({ replaces: id })).body.code).toBe('plan_not_found')
+    const host = `${'a'.repeat(60)}.${'b'.repeat(60)}.lab.test`
+    const muted = await site.api.call({ path: `/api/hosts/${host}/mute`, body: { expiresIn: 600 } })
+    expect(muted.body.code).toBe('host_not_found')
+  })
+
   test('by its id in upper case is not found', async () => {
     const { status } = await site.api.call({ path: `/api/deploy/plans/${planId.toUpperCase()}` })
     expect(status).toBe(404)
