@@ -47,8 +47,13 @@ function capabilityProof(rules: FlowRules, action: GuardedAction, presented: Pre
   // Break-glass covers apply and remove only.
   const isBreakGlass = rules.adminToken === 'internal' && (action === 'apply' || action === 'remove')
   if (isBreakGlass && presented.adminToken !== undefined) return { capability: false, adminToken: true }
-  throw new Problem('capability_required', `The request has no capability for the action ${action}.`)
+  throw noCapability(action)
 }
+
+const noCapability = (action: CapabilityAction): Problem =>
+  new Problem('capability_required', `The request has no capability for the action ${action}.`, {
+    nextAction: `Get one from POST /api/internal/token with action: ${action} and send it in x-deploy-capability.`,
+  })
 
 /**
  * Specification 5.2: internal callers need no credential, public callers need the administrator token. Every action except
@@ -57,10 +62,6 @@ function capabilityProof(rules: FlowRules, action: GuardedAction, presented: Pre
 function legacyProof(action: GuardedAction, presented: PresentedCredentials): Proof {
   const adminToken = presented.network === 'public' || presented.adminToken !== undefined
   const capability = action !== 'token' && (action !== 'apply' || presented.capability !== undefined)
-  if (capability && presented.capability === undefined) {
-    throw new Problem('capability_required', `The request has no capability for the action ${action}.`, {
-      nextAction: `Get one from POST /api/internal/token with action: ${action} and send it in x-deploy-capability.`,
-    })
-  }
+  if (capability && presented.capability === undefined) throw noCapability(action)
   return { capability, adminToken }
 }

@@ -43,9 +43,9 @@ export async function findDrift(parts: DriftParts, planId: string): Promise<read
   const applied = recordsOf(plan, receipt)
   const { host } = plan
   const [entry, records, served, isInStock, secondary] = await Promise.all([
-    view && seenOn('', view, host),
+    view && seenOn('', view, host).catch(unavailable),
     seenRecords(parts, plan.request.zone, applied),
-    view && receipt.certificate ? servedCertificate(view, plan.host) : undefined,
+    view && receipt.certificate ? servedCertificate(view, plan.host).catch(unavailable) : undefined,
     receipt.certificate ? parts.hasCertificate(receipt.certificate.fingerprint) : true,
     parts.onSecondary(host),
   ])
@@ -54,6 +54,13 @@ export async function findDrift(parts: DriftParts, planId: string): Promise<read
     ...differences({ host, receipt, records: applied, entry: known }, { entry, records, served, isInStock }),
     ...(secondary ? secondaryDifferences(secondary, known) : []),
   ]
+}
+
+const RETRY_AFTER_SECONDS = 5
+
+/** The Primary did not tell: unknown is not drift. */
+function unavailable(fault: unknown): never {
+  throw fault instanceof Fault ? new Problem('unavailable', fault.message, { retryAfter: RETRY_AFTER_SECONDS }) : fault
 }
 
 /** What the apply of a plan has given to the edges. */

@@ -7,7 +7,7 @@ import type { CapabilityAction } from '../model/capability.ts'
 import { Problem } from '../model/errors.ts'
 import type { Plan } from '../model/exposure.ts'
 import { BY_CONSOLE, BY_SCHEDULE, type StepName } from '../model/run.ts'
-import { otherRun } from '../runs/engine/begin.ts'
+import { assertMayBegin, otherRun } from '../runs/engine/begin.ts'
 import type { Publish } from '../runs/engine/runs.ts'
 import { markFor } from '../runs/marks.ts'
 import type { Renewals } from '../runs/renewal/renewals.ts'
@@ -131,6 +131,7 @@ export class Exposer {
     const expiresAt = at + expiresIn * 1000
     const commit = async (session: StoreSession) => {
       const right = await admission.prove('apply', plan, caller, credentials, session, at)
+      if (plan.state === 'expired') throw expired(plan)
       if (!(await session.prolongExposure(host, planId, expiresAt))) throw await notProlonged(plan, expiresAt, session)
       const end = new Date(expiresAt).toISOString()
       const { owner } = plan.request
@@ -164,7 +165,9 @@ export class Exposer {
     credentials: Credentials,
     assertIntact: () => Promise<void>,
   ): Promise<Started> {
-    await this.#starter.assertRight('release', await this.#parts.plans.find(planId), caller, credentials)
+    const plan = await this.#parts.plans.find(planId)
+    await this.#starter.assertRight('release', plan, caller, credentials)
+    if (plan.state === 'expired') throw expired(plan)
     await assertIntact()
     return this.#starter.run('release', planId, caller, credentials, { intact: true })
   }
@@ -179,6 +182,7 @@ export class Exposer {
       if (plan.state === 'expired') throw expired(plan)
       const replacing = await beingReplaced(plan, session)
       if (replacing) throw replacing
+      assertMayBegin('renew', plan)
       if (place instanceof Problem) throw place
       return { ...who(caller), right }
     }

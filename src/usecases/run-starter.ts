@@ -8,7 +8,7 @@ import type { PlanSettings } from '../plan/settings.ts'
 import type { Clock } from '../primitives/clock.ts'
 import { poll } from '../primitives/retry.ts'
 import type { Place } from '../runs/edge-availability.ts'
-import type { Carried } from '../runs/engine/begin.ts'
+import { assertMayBegin, type Carried } from '../runs/engine/begin.ts'
 import { problemOf, type RunResult } from '../runs/engine/ending.ts'
 import type { Runs } from '../runs/engine/runs.ts'
 import type { Store, StoreSession } from '../store/ports/store.ts'
@@ -57,6 +57,7 @@ export class RunStarter {
         const adopts = action === 'apply' && plan.request.adopt !== undefined
         const right = await admission.prove(adopts ? 'adopt' : action, plan, caller, credentials, session, clock.now())
         if (plan.state === 'expired') throw expired(plan)
+        assertMayBegin(runActionOf(action, plan), plan)
         if (adopts) this.#parts.assertAdopting()
         if (place instanceof Problem) throw place
         assertManaged(plan.request.zone, settings)

@@ -1,3 +1,4 @@
+import type { Caller } from '../../authorize/caller.ts'
 import { Problem } from '../../model/errors.ts'
 import type { Exposer } from '../../usecases/exposer.ts'
 import { type Started, succeeded } from '../../usecases/run-starter.ts'
@@ -6,7 +7,7 @@ import { credentialsOf } from '../guard/request-guard.ts'
 import { problems } from '../schemas/problem-schemas.ts'
 import { AcceptedBody, ReleasedBody, RepairedBody, RepairRequestBody, RunRequestBody } from '../schemas/run-schemas.ts'
 import type { DriftReader } from './plans.ts'
-import { accepted, prefersAsync, REFUSALS, verified, warningsOf } from './runs.ts'
+import { accepted, prefersAsync, REFUSALS, shownSteps, verified, warningsOf } from './runs.ts'
 
 /** Why a host is not left as it stands. */
 const REFUSALS_TO_LEAVE = [
@@ -55,19 +56,19 @@ function releaseRoute(app: App, exposer: Exposer, drift: DriftReader): void {
         })
       }
       const started = await exposer.release(planId, request.caller, credentialsOf(request), assertIntact)
-      return prefersAsync(request) ? accepted(reply, started) : reply.send(await releasedBody(started))
+      return prefersAsync(request) ? accepted(reply, started) : reply.send(await releasedBody(started, request.caller))
     },
   )
 }
 
-async function releasedBody(started: Started) {
+async function releasedBody(started: Started, caller: Caller) {
   const { planId, host, request } = started.plan
   const { outcome, afters, finishedAt } = await succeeded(started)
   return {
     planId,
     state: 'released' as const,
     host,
-    steps: [...outcome.steps],
+    steps: shownSteps(outcome, caller),
     // Undefined where the entry was gone before: then no file was written.
     file: afters.proxy?.released ?? null,
     warnings: request.tls ? [`Drawbridge no longer renews the certificate of ${host}.`] : [],
@@ -117,7 +118,7 @@ function repairRoute(app: App, exposer: Exposer): void {
         state: 'applied',
         host,
         url,
-        steps: [...outcome.steps],
+        steps: shownSteps(outcome, request.caller),
         verification,
         warnings: warningsOf(verification),
         repairedAt: new Date(finishedAt).toISOString(),
@@ -147,7 +148,7 @@ function acceptRoute(app: App, exposer: Exposer): void {
     async (request, reply) => {
       const { planId } = request.body
       const started = await exposer.accept(planId, request.caller, credentialsOf(request))
-      return prefersAsync(request) ? accepted(reply, started) : reply.send(await releasedBody(started))
+      return prefersAsync(request) ? accepted(reply, started) : reply.send(await releasedBody(started, request.caller))
     },
   )
 }

@@ -1,8 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller } from '../../authorize/caller.ts'
 import type { Afters, Verification } from '../../model/receipt.ts'
+import type { RunResult } from '../../runs/engine/ending.ts'
 import type { Exposer } from '../../usecases/exposer.ts'
 import { type Started, succeeded } from '../../usecases/run-starter.ts'
 import type { App } from '../app.ts'
+import { publicStep } from '../guard/public-view.ts'
 import { credentialsOf } from '../guard/request-guard.ts'
 import { FOUND_BY_CHECKS, problems } from '../schemas/problem-schemas.ts'
 import {
@@ -76,7 +79,7 @@ function applyRoute(app: App, exposer: Exposer): void {
         state: 'applied',
         host: plan.host,
         url: plan.url,
-        steps: [...outcome.steps],
+        steps: shownSteps(outcome, request.caller),
         verification,
         warnings: warningsOf(verification),
         appliedAt: new Date(finishedAt).toISOString(),
@@ -99,7 +102,15 @@ function removeRoute(app: App, exposer: Exposer): void {
         response: {
           200: RemovedBody,
           202: AcceptedBody,
-          ...problems(...REFUSALS, 'plan_not_applied', 'proxy_config_broken', 'remove_failed', 'rollback_blocked'),
+          ...problems(
+            ...REFUSALS,
+            'plan_expired',
+            'zone_not_managed',
+            'plan_not_applied',
+            'proxy_config_broken',
+            'remove_failed',
+            'rollback_blocked',
+          ),
         },
       },
     },
@@ -112,7 +123,7 @@ function removeRoute(app: App, exposer: Exposer): void {
         planId: plan.planId,
         state: 'removed',
         host: plan.host,
-        steps: [...outcome.steps],
+        steps: shownSteps(outcome, request.caller),
         removedAt: new Date(finishedAt).toISOString(),
       })
     },
@@ -130,7 +141,10 @@ function extendRoute(app: App, exposer: Exposer): void {
         tags: ['deploy'],
         summary: 'Extend the lifetime of an applied plan, counted from now; never shortens it; authorized like apply',
         body: ExtendRequestBody,
-        response: { 200: ExtendedBody, ...problems(...REFUSALS, 'plan_not_applied', 'lease_not_longer') },
+        response: {
+          200: ExtendedBody,
+          ...problems(...REFUSALS, 'plan_expired', 'plan_not_applied', 'lease_not_longer'),
+        },
       },
     },
     async (request) => {
@@ -191,6 +205,10 @@ function renewRoute(app: App, exposer: Exposer): void {
     },
   )
 }
+
+/** In the legacy flow a caller from outside may run a plan, too. */
+export const shownSteps = ({ steps }: RunResult['outcome'], { network }: Caller) =>
+  network === 'internal' ? [...steps] : steps.map(publicStep)
 
 /** A run that ends with the step verify succeeds only with a verification. */
 export function verified({ verify }: Afters): Verification {

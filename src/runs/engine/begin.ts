@@ -148,6 +148,12 @@ export async function assertState(action: RunAction, plan: Plan, session: PlanSt
   throw wrongState(action, { planId, state }, run)
 }
 
+/** Refuses a state from which the action never begins. The transaction of `begin` judges the others. */
+export function assertMayBegin(action: RunAction, plan: Pick<Plan, 'planId' | 'state'>): void {
+  const isUnderWay = plan.state === 'applying' || plan.state === 'removing'
+  if (!isUnderWay && !FROM[action].includes(plan.state)) throw wrongState(action, plan, undefined)
+}
+
 async function claimHost(plan: Plan, run: Run, session: BeginSession, at: number): Promise<void> {
   const { action, host, planId, fence, runId } = run
   if (action === 'apply') {

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { AuditTrail } from '../../../src/audit/trail.ts'
 import { Admission } from '../../../src/authorize/admission.ts'
 import type { FlowRules } from '../../../src/authorize/flows.ts'
+import { Problem } from '../../../src/model/errors.ts'
 import type { Plan } from '../../../src/model/exposure.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
 import { Runs } from '../../../src/runs/engine/runs.ts'
@@ -23,7 +24,11 @@ let now = 1_000_000
 
 const { store, folder } = await storeOfFile()
 
-function exposerWith(rules = CAPABILITY_FLOW, adminToken?: string): Exposer {
+function exposerWith(
+  rules = CAPABILITY_FLOW,
+  adminToken?: string,
+  assertEquipped: () => void = () => undefined,
+): Exposer {
   const common = {
     store,
     trail: new AuditTrail(store),
@@ -56,12 +61,21 @@ function exposerWith(rules = CAPABILITY_FLOW, adminToken?: string): Exposer {
     plans: new Plans({ store, reads: store, now: () => now }),
     admission: new Admission(rules, () => adminToken),
     assertAdopting: () => undefined,
-    assertEquipped: () => undefined,
+    assertEquipped,
     place: async () => 'here',
     renewals: undefined,
     stepsToRepair: async () => [],
     reportCertificate: () => undefined,
   })
+}
+
+/** A plan that was not applied. */
+async function fresh(): Promise<Plan> {
+  const plan = await applied()
+  const id = plan.planId.replace(/.{4}$/, 'zzzz')
+  const other: Plan = { ...plan, planId: id, state: 'planned', expiresAt: now + 60_000 }
+  await store.insertPlan(other)
+  return other
 }
 
 /** An applied plan, whose exposure ends in a minute. */
@@ -105,6 +119,39 @@ test('a release that is refused because the host differs does not spend its capa
   await expect(differs).rejects.toThrow('not as its plan says')
   const { result } = await release(async () => undefined)
   expect((await result).outcome.kind).toBe('succeeded')
+})
+
+test('the state of a plan is judged before what this installation lacks for its run', async () => {
+  const { planId } = await fresh()
+  const exposer = exposerWith(CAPABILITY_FLOW, undefined, () => {
+    throw new Problem('unavailable', 'The zone has no key.')
+  })
+  for (const action of ['remove', 'accept', 'repair'] as const) {
+    const { capability } = await exposer.grant(planId, action, CALLER, NONE)
+    const credentials = { ...NONE, capability }
+    const run =
+      action === 'repair'
+        ? exposer.repair(planId, false, CALLER, credentials)
+        : exposer[action](planId, CALLER, credentials)
+    await expect(run, action).rejects.toMatchObject({ code: 'plan_not_applied' })
+  }
+})
+
+test('a plan that has expired is told as such, whatever it is asked for', async () => {
+  const { planId, expiresAt } = await fresh()
+  const exposer = exposerWith()
+  const [forExtend, forRelease] = [
+    await exposer.grant(planId, 'apply', CALLER, NONE),
+    await exposer.grant(planId, 'release', CALLER, NONE),
+  ].map(({ capability }) => ({ ...NONE, capability }))
+  if (!forExtend || !forRelease) throw new Error('no capability')
+  const before = now
+  now = expiresAt + 1
+  const extended = exposer.extend(planId, 600, CALLER, forExtend)
+  await expect(extended).rejects.toMatchObject({ code: 'plan_expired' })
+  const released = exposer.release(planId, CALLER, forRelease, () => Promise.reject(new Error('not asked for')))
+  await expect(released).rejects.toMatchObject({ code: 'plan_expired' })
+  now = before
 })
 
 test('the administrator token has to be the configured one, and there has to be one', async () => {

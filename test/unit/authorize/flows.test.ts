@@ -69,3 +69,20 @@ test('the administrator token is the one that is configured, and nothing without
   for (const presented of ['', 'undefined']) expect(isAdminToken(presented, undefined)).toBe(false)
   expect(isAdminToken('', '')).toBe(false)
 })
+
+test('whoever has no capability is told which one to get, in both flows', () => {
+  for (const rules of [CAPABILITY, LEGACY]) {
+    const refused = outcomeOf(() => requiredProof(rules, 'remove', inside()))
+    expect(refused.members.nextAction).toContain('with action: remove')
+  }
+})
+
+function outcomeOf(work: () => unknown): Problem {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof Problem) return error
+    throw error
+  }
+  throw new Error('It was not refused.')
+}
