@@ -1298,6 +1298,22 @@ export interface components {
             detail?: string;
             /** @description The plan's state after the run. Only in the event `end`. */
             state?: string;
+            verification?: {
+                primary: {
+                    server: string;
+                    ok: boolean;
+                    detail: string;
+                } & {
+                    [key: string]: unknown;
+                };
+                secondary: ({
+                    server: string;
+                    ok: boolean;
+                    detail: string;
+                } & {
+                    [key: string]: unknown;
+                }) | null;
+            };
         };
         Event: {
             /** @example evt_4f1c2b7a9d0e3f5a6b8c7d9e0f */
@@ -3053,9 +3069,11 @@ export interface operations {
             403: components["responses"]["internal_network_required.capability_invalid.capability_expired.capability_used.admin_token_invalid.origin_not_allowed"];
             404: components["responses"]["plan_not_found"];
             409: components["responses"]["plan_busy.plan_not_applied.proxy_config_broken"];
+            410: components["responses"]["plan_expired"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["host_not_allowed"];
+            422: components["responses"]["zone_not_managed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["rollback_blocked.internal_error"];
             502: components["responses"]["remove_failed"];
@@ -3100,6 +3118,7 @@ export interface operations {
             403: components["responses"]["internal_network_required.capability_invalid.capability_expired.capability_used.admin_token_invalid.origin_not_allowed"];
             404: components["responses"]["plan_not_found"];
             409: components["responses"]["plan_busy.plan_not_applied.lease_not_longer"];
+            410: components["responses"]["plan_expired"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["host_not_allowed"];

@@ -80,6 +80,11 @@ export function composeHttp(config: Config, parts: HttpParts): Promise<App> {
     () => [config.internalNetworks, config.trustedProxies].join(' | '),
     () => new CallerRules(config.internalNetworks, config.trustedProxies),
   )
+  // Anybody may ask whether the service is ready, so no sentence of it tells a path.
+  const folderNames = new Map([
+    ...Object.entries(config.edges).map(([server, { folder }]) => [folder, `the folder of edge ${server}`] as const),
+    [config.stateDir, 'the state folder'],
+  ])
   return createServer({
     version: VERSION,
     plans,
@@ -116,7 +121,7 @@ export function composeHttp(config: Config, parts: HttpParts): Promise<App> {
         () => false,
       ),
     warnings: async () => [
-      ...(await fullDisks([config.stateDir, ...Object.values(config.edges).map(({ folder }) => folder)])),
+      ...(await fullDisks([...folderNames.keys()], (folder) => folderNames.get(folder) ?? '')),
       ...parts.debugLogs.warnings,
       ...parts.preparation.warnings,
       // An edge that is not prepared is told already.

@@ -46,7 +46,13 @@ export const CAUSES = {
   wrong_port: cause(
     ({ backend: { answeringNeighbours } }, { backend, inside }) =>
       `Nothing listens on ${backend}, but ${inside(portsBeside(answeringNeighbours), 'another port of the same server answers HTTP')}.`,
-    'If the service changed its port, change it back, or remove the exposure and plan it again with the new port.',
+    ({ managed }, { inside }) =>
+      managed
+        ? inside(
+            'If the service changed its port, change it back, or change the exposure to the new port.',
+            'If the service changed its port, change it back.',
+          )
+        : 'If the service changed its port, change it back, or correct the port in proxy_pass.',
   ),
   backend_timeout: cause(
     ({ backend: { tcp } }, { backend }) =>

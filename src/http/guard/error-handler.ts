@@ -40,7 +40,7 @@ export function handleErrors(app: FastifyInstance, { trail, budgets, clock, prob
     throw new Problem('not_found', 'This path does not exist.')
   })
   app.setErrorHandler(async (error, request, reply) => {
-    let problem = toProblem(error)
+    let problem = toProblem(error, request.caller)
     if (problem.code === 'internal_error' || error instanceof StoreUnavailable) {
       request.log.error({ event: 'request_failed', err: error }, 'Request failed because of an internal error.')
     }
@@ -62,7 +62,10 @@ export function handleErrors(app: FastifyInstance, { trail, budgets, clock, prob
 
 async function countFailedCredential(problem: Problem, request: FastifyRequest, budgets: Budgets): Promise<Problem> {
   if (!FAILED_CREDENTIALS.includes(problem.code)) return problem
-  return budgets.spend(request, 'failedCredential').then(() => problem, toProblem)
+  return budgets.spend(request, 'failedCredential').then(
+    () => problem,
+    (fault: unknown) => toProblem(fault, request.caller),
+  )
 }
 
 /** Every refusal of an audited route is recorded. If the audit cannot be written, the answer is `unavailable`. */
@@ -86,7 +89,7 @@ async function recordRefusal(
     return problem
   } catch (error) {
     request.log.error({ event: 'audit_not_written', err: error }, 'The audit line of a refusal could not be written.')
-    return toProblem(error instanceof StoreUnavailable ? error : new StoreUnavailable(error))
+    return toProblem(error instanceof StoreUnavailable ? error : new StoreUnavailable(error), request.caller)
   }
 }
 

@@ -1,4 +1,5 @@
 import type { FastifyError } from 'fastify'
+import type { Caller } from '../../authorize/caller.ts'
 import { ERRORS, type FieldError, Problem } from '../../model/errors.ts'
 import { EMPTY_LIST, MAX_BODY_GRAMMAR, OPTION_ID_GRAMMAR } from '../../model/options/grammar.ts'
 import { badFields, GRAMMAR_IN_WORDS } from '../../plan/desired.ts'
@@ -43,9 +44,11 @@ export const wrongType = (): Problem =>
   })
 
 /** Converts any thrown value to a problem. Errors that are not listed here are internal errors. */
-export function toProblem(error: unknown): Problem {
+export function toProblem(error: unknown, { network }: Pick<Caller, 'network'>): Problem {
   if (error instanceof Problem) return error
-  if (error instanceof StoreUnavailable) return new Problem('unavailable', error.message, { retryAfter: 5 })
+  if (error instanceof StoreUnavailable) {
+    return new Problem('unavailable', network === 'internal' ? error.message : error.outside, { retryAfter: 5 })
+  }
   const { code, validation, statusCode } = error as Partial<FastifyError>
   if (validation) {
     const errors = fieldErrors(validation)

@@ -18,6 +18,9 @@ import type { WebhookStore } from './webhooks.ts'
  * and is only for the log. `full`: the folder whose disk has no space left.
  */
 export class StoreUnavailable extends Error {
+  /** The message for those who may not know where the store is. */
+  readonly outside: string
+
   constructor(cause: unknown, full?: string) {
     super(
       full === undefined
@@ -25,6 +28,7 @@ export class StoreUnavailable extends Error {
         : `The store cannot write: the disk of ${full} is full. Free space there.`,
       { cause },
     )
+    this.outside = full === undefined ? this.message : 'The store cannot write: its disk is full.'
   }
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Caller } from '../../../src/authorize/caller.ts'
 import { createClient } from '../../../src/client/client.ts'
 import { type App, createApp } from '../../../src/http/app.ts'
 import { toProblem } from '../../../src/http/guard/problem.ts'
@@ -16,15 +17,17 @@ const verification: Verification = {
   secondary: { server: '73', ok: false, optional: true, detail: 'The Secondary did not answer.' },
 }
 const steps = [{ name: 'proxy', status: 'done', ms: 3 }]
+const DETAILED = steps.map((step) => ({ ...step, detail: 'of the inside' }))
 
 let calls: unknown[]
 let tls = true
 let afters: object
+let network: Caller['network']
 
 const started = (call: unknown) => {
   calls.push(call)
   const plan = { planId: PLAN_ID, host: 'hello.lab.test', url: 'https://hello.lab.test/', request: { tls } }
-  return { plan, result: Promise.resolve({ outcome: { kind: 'succeeded', steps }, afters, finishedAt: AT }) }
+  return { plan, result: Promise.resolve({ outcome: { kind: 'succeeded', steps: DETAILED }, afters, finishedAt: AT }) }
 }
 const exposer = {
   repair: async (planId: string, overwrite: boolean, _caller: unknown, { capability }: { capability: string }) =>
@@ -36,13 +39,19 @@ const exposer = {
 let app: App
 beforeAll(async () => {
   app = createApp(createLog('silent', []), undefined)
-  app.setErrorHandler((error, _request, reply) => reply.status(400).send({ code: toProblem(error).code }))
+  app.setErrorHandler((error, _request, reply) =>
+    reply.status(400).send({ code: toProblem(error, { network: 'internal' }).code }),
+  )
+  app.addHook('onRequest', async (request) => {
+    request.caller = { address: '127.0.0.1', network, unconfiguredProxy: false }
+  })
   repairRoutes(app, exposer, async () => [])
   await app.ready()
 })
 beforeEach(() => {
   calls = []
   tls = true
+  network = 'internal'
   afters = { verify: verification, proxy: { files: [], released: FILE } }
 })
 afterAll(() => app?.close())
@@ -61,7 +70,7 @@ test('a repair answers with its steps and verification, and overwrites only on r
       state: 'applied',
       host: 'hello.lab.test',
       url: 'https://hello.lab.test/',
-      steps,
+      steps: DETAILED,
       verification,
       warnings: ['The Secondary did not answer.'],
       repairedAt: '2026-01-31T12:00:00.000Z',
@@ -74,6 +83,12 @@ test('a repair answers with its steps and verification, and overwrites only on r
   ])
 })
 
+test('from outside, as the legacy flow permits, the steps are told without their details', async () => {
+  network = 'public'
+  for (const action of ['repair', 'accept'])
+    expect((await post(`/api/deploy/${action}`, { planId: PLAN_ID })).body.steps).toEqual(steps)
+})
+
 test('an accept names the file that serves the host from now on, and that nobody renews its certificate', async () => {
   const { status, body } = await post('/api/deploy/accept', { planId: PLAN_ID })
   expect([status, body]).toEqual([
@@ -82,7 +97,7 @@ test('an accept names the file that serves the host from now on, and that nobody
       planId: PLAN_ID,
       state: 'released',
       host: 'hello.lab.test',
-      steps,
+      steps: DETAILED,
       file: FILE,
       warnings: ['Drawbridge no longer renews the certificate of hello.lab.test.'],
       releasedAt: '2026-01-31T12:00:00.000Z',

@@ -21,7 +21,9 @@ let app: App
 
 beforeAll(async () => {
   app = createApp(createLog('silent', []), undefined)
-  app.setErrorHandler((error, _request, reply) => reply.status(400).send({ code: toProblem(error).code }))
+  app.setErrorHandler((error, _request, reply) =>
+    reply.status(400).send({ code: toProblem(error, { network: 'internal' }).code }),
+  )
   guardRequests(app, {
     callers: new CallerRules(['192.168.45.0/24'], []),
     hostCheck,

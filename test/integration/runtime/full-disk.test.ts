@@ -34,7 +34,7 @@ describe.runIf(isRoot())('on a small disk, which only root may mount', () => {
     while (problem === undefined && written < 10_000)
       await store.appendAudit(sampleEntry()).then(
         () => (written += 1),
-        (error: unknown) => (problem = toProblem(error)),
+        (error: unknown) => (problem = toProblem(error, { network: 'internal' })),
       )
     expect(problem).toMatchObject({
       code: 'unavailable',
@@ -50,6 +50,9 @@ describe.runIf(isRoot())('on a small disk, which only root may mount', () => {
     expect(await fullDisks([stateDir, stateDir, join(stateDir, 'missing')])).toEqual([])
     disk.fill()
     expect(await fullDisks([stateDir, stateDir])).toEqual([expect.stringContaining(`The disk of ${stateDir} is full`)])
+    expect(await fullDisks([stateDir], () => 'the state folder')).toEqual([
+      expect.stringMatching(/^The disk of the state folder is full \([^/]*\), so changes are refused\.$/),
+    ])
     disk.free()
     expect(await fullDisks([stateDir])).toEqual([])
   })

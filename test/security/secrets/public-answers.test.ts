@@ -1,8 +1,10 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { toProblem } from '../../../src/http/guard/problem.ts'
 import { publicProblem } from '../../../src/http/guard/public-view.ts'
 import { Problem } from '../../../src/model/errors.ts'
 import type { HostStatus } from '../../../src/model/host-status.ts'
+import { StoreUnavailable } from '../../../src/store/ports/store.ts'
 import { NOW, samplePlan, sampleRun } from '../../contract/samples.ts'
 import { type Backend, startBackend } from '../../support/backends/backend.ts'
 import { putCheckedHosts, sampleStatus } from '../../support/http/host-status.ts'
@@ -126,12 +128,31 @@ test('the problem of a run that failed tells which step, and not why', () => {
   const members = {
     steps: [{ name: 'dns', status: 'failed', ms: 1, detail: CANARY }],
     rollback: [{ name: 'proxy', status: 'undo_failed', ms: 1, detail: CANARY }],
+    edgeSays: CANARY,
   }
-  for (const code of ['apply_failed', 'remove_failed', 'rollback_blocked', 'dns_unavailable'] as const) {
+  for (const code of [
+    'apply_failed',
+    'remove_failed',
+    'renew_failed',
+    'rollback_blocked',
+    'dns_unavailable',
+  ] as const) {
     const { message, members: shown } = publicProblem(new Problem(code, `It failed: ${CANARY}`, members))
     expect(`${message}${JSON.stringify(shown)}`).not.toContain(CANARY)
     expect(shown.rollback).toEqual([{ name: 'proxy', status: 'undo_failed', ms: 1 }])
   }
+})
+
+test('the public is not advised to send what only callers inside may send', () => {
+  const nextAction = 'To change your own exposure, send the id of its applied plan as replaces.'
+  const { members } = publicProblem(new Problem('dns_name_taken', 'The name is exposed.', { nextAction }))
+  expect(members.nextAction).toBeUndefined()
+})
+
+test('the public is not told where the store is that cannot write', () => {
+  const full = new StoreUnavailable(new Error('no space'), '/var/lib/somewhere')
+  expect(toProblem(full, { network: 'public' }).message).toBe('The store cannot write: its disk is full.')
+  expect(toProblem(full, { network: 'internal' }).message).toContain('/var/lib/somewhere')
 })
 
 test('a host that was not made here is not there for the public: neither alone, nor listed, counted or followed', async () => {
