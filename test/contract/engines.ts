@@ -2,6 +2,7 @@ import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
+import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, it } from 'vitest'
 import { systemClock } from '../../src/primitives/clock.ts'
 import type { Engine } from '../../src/store/dialects/engine.ts'
@@ -9,13 +10,7 @@ import { postgresEngine } from '../../src/store/dialects/postgres.ts'
 import { sqliteEngine } from '../../src/store/dialects/sqlite.ts'
 import { openStore, type StoreSetting } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/ports/store.ts'
-import {
-  borrowPostgres,
-  KILL_OTHERS,
-  onConnection,
-  type PostgresCluster,
-  runSql,
-} from '../support/programs/postgres.ts'
+import { borrowPostgres, EMPTY, KILL_OTHERS, type PostgresCluster } from '../support/programs/postgres.ts'
 
 type Rows = Record<string, unknown>[]
 
@@ -23,17 +18,22 @@ type Rows = Record<string, unknown>[]
 interface TestDatabase {
   readonly setting: StoreSetting
   sql(statement: string): Promise<Rows>
+  /** Ends all other connections. */
+  cut?(): Promise<void>
   remove(): Promise<void>
 }
 
-/** A new database before every test, and stores that are closed after it. */
+/** A new database before every test. */
 export interface Bench {
   setting(): StoreSetting
+  /** An instance. On PostgreSQL it stays open for the next test, unless this one closes or cuts any. */
   open(): Promise<Store>
   /** A test on as many instances as its work has parameters. */
   it(name: string, work: (...stores: Store[]) => Promise<void>): void
   engine(): Engine
   sql(statement: string): Promise<Rows>
+  /** Ends all connections of the stores to a server. */
+  cut(): Promise<void>
 }
 
 interface BenchOptions {
@@ -57,26 +57,33 @@ export function onSqlite({ empty = false }: BenchOptions = {}): Bench {
 
 export function onPostgres({ empty = false }: BenchOptions = {}): Bench {
   let cluster: PostgresCluster | undefined
+  let access: pg.Client | undefined
   let fresh: FreshTables | undefined
+  const sql = async (statement: string): Promise<Rows> => (await (access ?? fail()).query(statement)).rows
   beforeAll(async () => {
     cluster = await borrowPostgres()
+    access = new pg.Client({ connectionString: cluster.url })
+    await access.connect()
   })
-  afterAll(() => cluster?.stop())
-  return benchOn(async () => {
+  afterAll(async () => {
+    await access?.end()
+    await cluster?.stop()
+  })
+  const create = async () => {
     if (!cluster) throw new Error('PostgreSQL did not start.')
-    const { url } = cluster
-    const setting: StoreSetting = { kind: 'postgres', url }
+    const setting: StoreSetting = { kind: 'postgres', url: cluster.url }
     if (!empty && !fresh) {
       await (await openStore(setting)).close()
-      fresh = await readFreshTables(url)
+      fresh = await readFreshTables(sql)
     }
     const remove = async () => {
-      if (await isReset(url, fresh)) return
+      if (fresh && (await isReset(sql, fresh))) return
       fresh = undefined
-      await cluster?.empty()
+      await sql(EMPTY)
     }
-    return { setting, sql: (statement) => runSql(url, statement), remove }
-  })
+    return { setting, sql, cut: async () => void (await sql(KILL_OTHERS)), remove }
+  }
+  return benchOn(create, { isKept: !empty })
 }
 
 /** The tables of a new store: what they are, and the statements that bring them back. */
@@ -85,63 +92,88 @@ interface FreshTables {
   readonly reset: string
 }
 
+type Sql = TestDatabase['sql']
+
 const SHAPE = `select
   (select string_agg(relname::text || relkind::text, ',' order by relname) from pg_class where relnamespace = 'public'::regnamespace) ||
   (select count(*) from pg_trigger)::text || ' ' || (select count(*) from pg_attribute where attrelid > 16383)::text as shape`
 
-async function readFreshTables(url: string): Promise<FreshTables> {
-  const tables = await runSql(url, "select tablename as name from pg_tables where schemaname = 'public'")
+async function readFreshTables(query: Sql): Promise<FreshTables> {
+  const tables = await query("select tablename as name from pg_tables where schemaname = 'public'")
   const names = tables.map(({ name }) => String(name))
   const rows = await Promise.all(
     names.map(async (name) => {
-      const [found] = await runSql(url, `select coalesce(json_agg(t), '[]')::text as rows from ${name} t`)
+      const [found] = await query(`select coalesce(json_agg(t), '[]')::text as rows from ${name} t`)
       const text = String(found?.rows).replaceAll("'", "''")
       return text === '[]' ? '' : `insert into ${name} select * from json_populate_recordset(null::${name}, '${text}');`
     }),
   )
-  const sequences = await runSql(url, "select sequencename as name from pg_sequences where schemaname = 'public'")
+  const sequences = await query("select sequencename as name from pg_sequences where schemaname = 'public'")
   return {
-    shape: shapeIn(await runSql(url, SHAPE)),
+    shape: shapeIn(await query(SHAPE)),
     reset: [
-      'set session_replication_role = replica;',
+      'begin; set local session_replication_role = replica;',
       ...names.map((name) => `delete from ${name};`),
       ...sequences.map(({ name }) => `alter sequence ${name} restart;`),
       ...rows,
+      'commit',
     ].join('\n'),
   }
 }
 
-/** Ends what is connected and makes the tables as new. False: a test changed the tables themselves. */
-const isReset = (url: string, fresh: FreshTables | undefined): Promise<boolean> =>
-  onConnection(url, async (query) => {
-    await query(KILL_OTHERS)
-    if (!fresh || shapeIn(await query(SHAPE)) !== fresh.shape) return false
-    await query(fresh.reset)
-    return true
-  })
+/** Ends what is under way and makes the tables as new. False: a test changed the tables themselves. */
+async function isReset(query: Sql, { shape, reset }: FreshTables): Promise<boolean> {
+  await query(`${KILL_OTHERS} and state <> 'idle'`)
+  if (shapeIn(await query(SHAPE)) !== shape) return false
+  await query(reset)
+  return true
+}
 
 const shapeIn = ([found]: Rows): string => String(found?.shape)
 
-function benchOn(createDatabase: () => Promise<TestDatabase>): Bench {
+function benchOn(createDatabase: () => Promise<TestDatabase>, { isKept = false } = {}): Bench {
   let present: TestDatabase | undefined
-  const opened: Store[] = []
+  const opened = new Set<Store>()
+  /** Stores of earlier tests. A new connection to PostgreSQL takes longer than most tests. */
+  const kept: Store[] = []
+  /** The test has closed or cut a store, so its next one is a new one. */
+  let isCut = false
   const database = () => present ?? fail()
-  const open = async () => {
-    const store = await openStore(database().setting)
-    opened.push(store)
+  const open = async (): Promise<Store> => {
+    const spare = isCut ? undefined : kept.pop()
+    const store = spare ?? closable(await openStore(database().setting))
+    opened.add(store)
     return store
   }
+  const closable = (store: Store): Store => {
+    const close = async () => {
+      isCut = true
+      opened.delete(one)
+      await store.close()
+    }
+    const one = { ...store, close }
+    return one
+  }
+  const closeAll = async () => void (await Promise.all([...opened, ...kept.splice(0)].map((store) => store.close())))
   beforeEach(async () => {
+    isCut = false
     present = await createDatabase()
   })
-  afterEach(async () => {
-    await Promise.all(opened.splice(0).map((store) => store.close()))
+  afterEach(async ({ task }) => {
+    if (isKept && !isCut && task.result?.state !== 'fail') kept.push(...opened)
+    else await closeAll()
+    opened.clear()
     await present?.remove()
     present = undefined
   })
+  afterAll(closeAll)
   return {
     setting: () => database().setting,
     sql: (statement) => database().sql(statement),
+    async cut() {
+      isCut = true
+      await database().cut?.()
+    },
     engine: () => engineOf(database().setting),
     open,
     it: (name, work) => it(name, async () => work(...(await Promise.all(Array.from({ length: work.length }, open))))),

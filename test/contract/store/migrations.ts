@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { Kysely } from 'kysely'
+import { Kysely, sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { openBackup, readBackup } from '../../../src/operate/keep/backup-file.ts'
 import { verifyAudit } from '../../../src/operate/verify/audit.ts'
@@ -26,11 +26,14 @@ export function migrationSuite(on: Bench): void {
 
   /** The tables as an earlier version left them, empty. */
   const layTables = async (version: number) => {
-    // Opening a SQLite store creates its folder.
-    await withKysely((db) => db.introspection.getTables())
-    const statements = readFileSync(TABLES_THEN, 'utf8').split('\n')
-    for (const statement of statements) if (statement.startsWith('CREATE')) await on.sql(statement)
-    for (let i = 1; i <= version; i += 1) await on.sql(`insert into schema_versions values (${i})`)
+    const creations = readFileSync(TABLES_THEN, 'utf8')
+      .split('\n')
+      .filter((statement) => statement.startsWith('CREATE'))
+    const versions = Array.from({ length: version }, (_, i) => `(${i + 1})`)
+    await withKysely(async (db) => {
+      for (const statement of [...creations, `insert into schema_versions values ${versions}`])
+        await sql.raw(statement).execute(db)
+    })
   }
 
   /** The store of the last version before the first release. */

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { openStore, type StoreSetting } from '../../../src/store/open.ts'
 import { StoreUnavailable } from '../../../src/store/ports/store.ts'
 import { listening } from '../../support/listening.ts'
-import { KILL_OTHERS } from '../../support/programs/postgres.ts'
 import type { Bench } from '../engines.ts'
 import { NOW, sampleEntry, samplePlan } from '../samples.ts'
 
@@ -17,7 +16,7 @@ export function postgresSuite(on: Bench): void {
   describe('a lost connection', () => {
     on.it('is replaced when it was idle', async (store) => {
       await store.insertPlan(samplePlan())
-      await on.sql(KILL_OTHERS)
+      await on.cut()
       const recovered = async () => {
         await store.ping()
         return store.findPlan(samplePlan().planId)
@@ -28,7 +27,7 @@ export function postgresSuite(on: Bench): void {
     on.it('fails its transaction with the reason, and commits nothing', async (store) => {
       const failing = store.transaction(async (session) => {
         await session.appendAudit(sampleEntry())
-        await on.sql(KILL_OTHERS)
+        await on.cut()
         await session.insertPlan(samplePlan())
       })
       await expect(failing).rejects.toThrow(StoreUnavailable)
@@ -39,7 +38,7 @@ export function postgresSuite(on: Bench): void {
     on.it('between two statements of a transaction does not crash the process', async (store) => {
       const failing = store.transaction(async (session) => {
         await session.appendAudit(sampleEntry())
-        await on.sql(KILL_OTHERS)
+        await on.cut()
         // The loss is an event of the connection, which the store does not report: give it time to arrive.
         await new Promise((resolve) => setTimeout(resolve, 100))
         await session.insertPlan(samplePlan())

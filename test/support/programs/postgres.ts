@@ -15,8 +15,6 @@ export const KILL_OTHERS = `select pg_terminate_backend(pid) from pg_stat_activi
 /** A database of a real PostgreSQL: temporary folder, free port on 127.0.0.1. */
 export interface PostgresCluster {
   readonly url: string
-  /** Empties the database and ends all connections to it. */
-  empty(): Promise<void>
   /** Ends the server as a crash does (`pg_ctl stop -m immediate`). Its data stay. */
   crash(): Promise<void>
   /** Starts the server again after a crash. */
@@ -48,7 +46,6 @@ export async function borrowPostgres(): Promise<PostgresCluster> {
   const restart = () => startServer(folder, port)
   return {
     url,
-    empty: async () => void (await runSql(url, EMPTY)),
     crash: () => asPostgres('pg_ctl', ['-D', join(folder, 'data'), '-m', 'immediate', '-w', 'stop']),
     restart,
     stop: async () => {
@@ -82,23 +79,17 @@ async function startServer(folder: string, port: number): Promise<void> {
   await asPostgres('pg_ctl', ['-D', join(folder, 'data'), '-l', join(folder, 'log'), '-o', options, '-w', 'start'])
 }
 
-/** Faster than a new database for every test, which copies megabytes. */
-const EMPTY = `${KILL_OTHERS}; drop schema public cascade; create schema public`
+/** Empties a database. Faster than a new one for every test, which copies megabytes. */
+export const EMPTY = `${KILL_OTHERS}; drop schema public cascade; create schema public`
 
 type Rows = Record<string, unknown>[]
 
 /** One statement on a separate connection, not through the store. */
-export const runSql = (url: string, statement: string): Promise<Rows> => onConnection(url, (query) => query(statement))
-
-/** Several statements on one separate connection. */
-export async function onConnection<T>(
-  url: string,
-  work: (query: (statement: string) => Promise<Rows>) => Promise<T>,
-): Promise<T> {
+export async function runSql(url: string, statement: string): Promise<Rows> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    return await work(async (statement) => (await client.query(statement)).rows)
+    return (await client.query(statement)).rows
   } finally {
     await client.end()
   }
