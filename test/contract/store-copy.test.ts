@@ -18,12 +18,13 @@ afterEach(() => {
 const copy = (from: StoreSetting, to: StoreSetting, edgeEpoch = 0) =>
   copyBetween(from, to, { now: Date.now(), edgeEpoch, onProgress: (step) => progress.push(step) })
 
+/** More than fit on two pages. */
 const PLANS = 1_203
 
-/** A row in nearly every table, more plans than fit on two pages, and texts that engines treat differently. */
-async function fill(store: Store): Promise<void> {
+/** A row in nearly every table, and texts that engines treat differently. */
+async function fill(store: Store, plans = 10): Promise<void> {
   await store.transaction(async (session) => {
-    for (let i = 0; i < PLANS; i += 1)
+    for (let i = 0; i < plans; i += 1)
       await session.insertPlan(samplePlan({ planId: `plan_${i}`, host: `${i % 2 ? 'A' : 'a'}-${i}.lab.test` }))
   })
   const host = 'a-0.lab.test'
@@ -48,7 +49,7 @@ const directions: readonly [string, Bench, Bench][] = [
 describe.each(directions)('%s', (_name, from, to) => {
   test('every row arrives, counted and hashed, and the copy begins a new epoch', async () => {
     const source = await from.open()
-    await fill(source)
+    await fill(source, PLANS)
     const report = await copy(from.setting(), to.setting())
     const target = await to.open()
     expect(report.tables.find(({ table }) => table === 'plans')).toMatchObject({ rows: PLANS })
