@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import promises from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
@@ -77,8 +76,25 @@ function watched(functions: Functions, name: string, take: (moment: string) => v
 const isChange = (name: string, [, flags]: readonly unknown[]): boolean =>
   !/^open/.test(name) || (typeof flags === 'number' && (flags & fs.constants.O_CREAT) !== 0)
 
-/** Keeps hard links, of which generations consist. */
-const copy = (from: string, to: string): void => void execFileSync('cp', ['-a', '--no-target-directory', from, to])
+/** As they are while those of the module are watched. */
+const { chmodSync, copyFileSync, linkSync, lstatSync, mkdirSync, symlinkSync } = fs
+
+/** Keeps hard links, of which generations consist, with rights and times. A program for each copy took longer than the changes. */
+function copy(from: string, to: string, links = new Map<number, string>()): void {
+  const found = lstatSync(from)
+  if (found.isSymbolicLink()) return symlinkSync(fs.readlinkSync(from), to)
+  const linked = links.get(found.ino)
+  if (linked !== undefined) return linkSync(linked, to)
+  if (found.isDirectory()) {
+    mkdirSync(to, { recursive: true })
+    for (const name of fs.readdirSync(from)) copy(join(from, name), join(to, name), links)
+  } else {
+    links.set(found.ino, to)
+    copyFileSync(from, to)
+  }
+  chmodSync(to, found.mode)
+  fs.utimesSync(to, found.atime, found.mtime)
+}
 
 /** A number that no process can have. */
 const DEAD = 2 ** 22 + 1

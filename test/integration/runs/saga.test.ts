@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { EdgeFault } from '../../../src/edge/contract/fault.ts'
 import type { JournalEntry } from '../../../src/model/run.ts'
-import { systemClock } from '../../../src/primitives/clock.ts'
+import { type Clock, systemClock } from '../../../src/primitives/clock.ts'
 import { CRASH_POINTS } from '../../../src/runs/engine/crash-points.ts'
 import { Journal } from '../../../src/runs/engine/journal.ts'
 import { LeaseLost } from '../../../src/runs/engine/lease.ts'
@@ -42,6 +42,7 @@ interface Process {
   readonly patient?: boolean
   readonly store?: Pick<Store, 'transaction'>
   readonly limit?: StepLimit
+  readonly clock?: Clock
 }
 
 /** The runs that a process has already started. */
@@ -49,7 +50,8 @@ const begun = new Set<string>()
 
 /** One process of the service: it starts the run, or resumes it from the journal. */
 async function runProcess(process: Process): Promise<SagaOutcome | 'died'> {
-  const { action, world, runId, diesAfter, reached = [], patient = false, limit = new StepLimit(systemClock) } = process
+  const { action, world, runId, diesAfter, reached = [], patient = false, clock = systemClock } = process
+  const { limit = new StepLimit(clock) } = process
   const entries = await store.readJournal(runId, 0)
   let points = 0
   const assertAlive = () => {
@@ -68,7 +70,7 @@ async function runProcess(process: Process): Promise<SagaOutcome | 'died'> {
     crashPoint,
     patient,
     limit,
-    clock: systemClock,
+    clock,
     confirmHeld: async () => undefined,
   })
   try {
@@ -275,7 +277,8 @@ describe('a run stops without undoing anything after', () => {
         return result
       },
     }
-    await expect(runProcess({ action: 'apply', world, runId, store: losing })).rejects.toThrow(Undecided)
+    const clock = { ...systemClock, sleep: systemClock.turn }
+    await expect(runProcess({ action: 'apply', world, runId, store: losing, clock })).rejects.toThrow(Undecided)
     expect(world.undone).toEqual([])
     expect(await runProcess({ action: 'apply', world, runId })).toMatchObject({ kind: 'succeeded' })
   })
