@@ -7,7 +7,7 @@ import { memoryFolder, newTemplate, type Template } from './stores.ts'
 
 /** The first history, and how many, or for how many minutes. */
 const SEED = Number(process.env.SEED ?? 1)
-const COUNT = Number(process.env.COUNT ?? (process.env.CAMPAIGN ? Number.POSITIVE_INFINITY : 15))
+const COUNT = Number(process.env.COUNT ?? (process.env.CAMPAIGN ? Number.POSITIVE_INFINITY : 8))
 const MINUTES = Number(process.env.MINUTES ?? 10)
 /** How long nginx is stopped. */
 const AWAY_MS = (process.env.CAMPAIGN ? 60 : 2) * 60_000

@@ -82,18 +82,20 @@ const { chmodSync, copyFileSync, linkSync, lstatSync, mkdirSync, symlinkSync } =
 /** Keeps hard links, of which generations consist, with rights and times. A program for each copy took longer than the changes. */
 function copy(from: string, to: string, links = new Map<number, string>()): void {
   const found = lstatSync(from)
-  if (found.isSymbolicLink()) return symlinkSync(fs.readlinkSync(from), to)
   const linked = links.get(found.ino)
-  if (linked !== undefined) return linkSync(linked, to)
-  if (found.isDirectory()) {
-    mkdirSync(to, { recursive: true })
-    for (const name of fs.readdirSync(from)) copy(join(from, name), join(to, name), links)
-  } else {
-    links.set(found.ino, to)
-    copyFileSync(from, to)
+  if (found.isSymbolicLink()) symlinkSync(fs.readlinkSync(from), to)
+  else if (linked !== undefined) linkSync(linked, to)
+  else {
+    if (found.isDirectory()) {
+      mkdirSync(to, { recursive: true })
+      for (const name of fs.readdirSync(from)) copy(join(from, name), join(to, name), links)
+    } else {
+      links.set(found.ino, to)
+      copyFileSync(from, to)
+    }
+    chmodSync(to, found.mode)
+    fs.utimesSync(to, found.atime, found.mtime)
   }
-  chmodSync(to, found.mode)
-  fs.utimesSync(to, found.atime, found.mtime)
 }
 
 /** A number that no process can have. */

@@ -9,7 +9,7 @@ import { GUARDS } from './guards.ts'
 
 const SEED = Number(process.env.SEED ?? 1)
 /** Beside one crash at some points, or in a campaign at every point. */
-const CASES = Number(process.env.COUNT ?? (process.env.CAMPAIGN ? 5_000 : 10))
+const CASES = Number(process.env.COUNT ?? (process.env.CAMPAIGN ? 5_000 : 5))
 vi.setConfig({ testTimeout: process.env.CAMPAIGN ? 10_000_000 : 240_000 })
 
 /** A converge is no request. Only a renewal orders a certificate here. */
@@ -66,7 +66,8 @@ test('no crash at a point of a run breaks a promise', () => {
   return assertSound(chosen.flatMap((one) => (one ? [one.history] : [])))
 })
 
-test.for(GUARDS)('without the guard "$name" a promise breaks', async ({ without, history }) => {
-  expect(await findBroken(history, template)).toBeUndefined()
+test.for(GUARDS)('without the guard "$name" a promise breaks', async ({ without, history, isInSource }) => {
+  // With all guards the cases above break none.
+  if (process.env.CAMPAIGN || isInSource) expect(await findBroken(history, template)).toBeUndefined()
   expect(await findBroken(history, template, without)).toBeDefined()
 })
