@@ -44,7 +44,7 @@ const CAMPAIGNS = process.env.CAMPAIGN
       'test/browser/pictures.test.ts',
       'test/faults/crash/{crash-repair,takeover-walk}.test.ts',
       'test/faults/instances/{database-lost,two-instances}.test.ts',
-      'test/faults/{certificate-authority,disk,dns,foreign-store,interleaving}.test.ts',
+      'test/faults/{certificate-authority,disk,dns,foreign-store,former-store,interleaving}.test.ts',
       'test/faults/{refused-removal,secondary-outage}.test.ts',
       'test/packaging/machines/*.test.ts',
       'test/real/nginx/edge-layout.test.ts',
