@@ -13,7 +13,7 @@ import { applied, invariants, planned, planOf, removed, run, world } from '../su
 import type { TestLab } from '../support/lab/lab.ts'
 import { expectApplicable, expectFailure, expectPutBack } from '../support/lab/put-back.ts'
 import { borrowLab } from '../support/lab/shared-lab.ts'
-import { drawbridge } from '../support/programs/drawbridge.ts'
+import { command } from '../support/programs/command.ts'
 
 /** Somebody else changes or breaks the nginx of the Primary. */
 let lab: TestLab
@@ -118,7 +118,7 @@ test('when the undo meets a broken configuration, the name is removed, the host 
   await invariants(lab)
   await removed(lab, neighbour.planId)
   await invariants(lab)
-  const resolved = await drawbridge(['resolve', planId, '--config', join(lab.state, 'drawbridge.yaml')])
+  const resolved = await command(['resolve', planId, '--config', join(lab.state, 'drawbridge.yaml')])
   expect([resolved.code, (await planOf(lab, planId)).state]).toEqual([0, 'rolled_back'])
 })
 
