@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { Decrypter, Encrypter } from 'age-encryption'
 
-/** 64 MiB of memory and about a quarter of a second for each guess: 2^16 rounds of scrypt. */
+/** 64 MiB of memory for each guess: 2^16 rounds of scrypt. */
 const SCRYPT_WORK_FACTOR = 16
 const AGE = 'age-encryption.org/v1\n'
 const GZIP = Buffer.from([0x1f, 0x8b])
