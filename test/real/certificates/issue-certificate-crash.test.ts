@@ -113,8 +113,12 @@ describe('a crash', () => {
     const other = { name: `_acme-challenge.${HOST}`, type: 'TXT', ttl: 60, value: 'somebody-elses' } as const
     await bench().site.provider.addValue(other)
     expect(await bench().site.challengesOf(HOST)).toBe(2)
+    const { waitedFor } = bench().site
+    const ends = waitedFor.length
     await issuer().sweepChallenges([HOST], bench().site.responder)
     await issuer().sweepChallenges([HOST], bench().site.responder)
+    // The addition was not confirmed, and could be made after the removal.
+    expect(waitedFor.slice(ends)).toEqual([expect.any(Number)])
     expect(await bench().site.challengesOf(HOST)).toBe(1)
     await bench().site.provider.removeValue(other)
     await issuer().issue([HOST], bench().site.responder)

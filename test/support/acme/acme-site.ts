@@ -17,7 +17,10 @@ import { tempFolder } from '../temp-folder.ts'
 export interface AcmeSite extends AsyncDisposable {
   readonly zone: string
   readonly provider: DnsProvider
+  /** Does not wait until an unconfirmed update can be made no more, because none is late here: it notes that it would. */
   readonly responder: ChallengeResponder
+  /** Up to which second each of those updates was valid. */
+  readonly waitedFor: readonly number[]
   readonly caFile: string
   /** The directory of Pebble, and its port. */
   readonly directory: string
@@ -30,8 +33,7 @@ export interface AcmeSite extends AsyncDisposable {
   startPebble(environment?: Readonly<Record<string, string>>): Promise<void>
 }
 
-/** A lease that never ends. */
-/** Updates are signed for less than the lease has left: after one without an answer that long is waited. */
+/** A lease that never ends. Updates are signed for less than it has left. */
 const ALWAYS_HELD = { assertHeld: () => undefined, ensureHeld: async () => undefined, leftMs: 4_000 }
 
 export async function startAcmeSite(
@@ -60,15 +62,17 @@ export async function startAcmeSite(
       }),
     )
   let pebble = await start(environment)
+  const waitedFor: number[] = []
   return {
     zone,
     provider,
     responder: dnsResponder({
-      provider: leased(provider, ALWAYS_HELD),
+      provider: { ...leased(provider, ALWAYS_HELD), settle: async (validUntil) => void waitedFor.push(validUntil) },
       zone,
       ttl: 60,
       waitUntilServed: (record) => served(readers, record),
     }),
+    waitedFor,
     caFile: apiCertificateFile(pebbleFolder.path),
     directory: `https://127.0.0.1:${apiPort}/dir`,
     pebbleFolder: pebbleFolder.path,
