@@ -9,8 +9,10 @@ import { losePebble, STEADY_PEBBLE, startPebbleAgain } from '../../support/acme/
 import { callForRenewal, EAGER, ordersAt, serials, untilReplaced } from '../../support/acme/renewal.ts'
 import { makeCertificate } from '../../support/edge/openssl.ts'
 import { startVisiting } from '../../support/edge/tls-visitor.ts'
+import { serviceHere } from '../../support/instances/service-here.ts'
 import { entryFile } from '../../support/lab/entry-file.ts'
 import { applied, granted, invariants, planned, removed, run } from '../../support/lab/exposure.ts'
+import { housekeeping } from '../../support/lab/housekeeping.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { change, rowsOf } from '../../support/lab/lab-store.ts'
 import { command } from '../../support/programs/command.ts'
@@ -87,9 +89,10 @@ describe('a certificate that an administrator places', () => {
     const { planId, host } = await applied(lab, { subdomain: 'waiting', tls: true })
     const { primary } = lab.description.edges
     const former = await shownBy(primary, host)
-    await until('it is looked after', () => rowsOf(lab, `select * from renewals where names = '${host}'`).length > 0)
+    await housekeeping(lab, 'renew')
     change(lab, 'update renewals set failures = 3, next_attempt_at = ?', Date.now() + 86_400_000)
     await place(host, 3_000)
+    await housekeeping(lab, 'renew')
     await until('the Primary shows it', async () => ![former, undefined].includes(await shownBy(primary, host)))
     await until('nothing is under way', async () => (await run(lab, planId, 'remove')).status === 200)
     await invariants(lab)
@@ -164,20 +167,7 @@ describe('a renewal by request', () => {
     expect((await run(lab, plain.planId, 'renew')).body.code).toBe('plan_not_applied')
   })
 
-  test('that the order budget forbids says when to come again, and the certificate stays', async () => {
-    await lab.restartService((config) => ({
-      ...eager(config),
-      acme: { ...(config.acme as object), limits: { ordersPerAccount: '1 per 30d' } },
-    }))
-    const former = await serial()
-    const { status, body, headers } = await run(lab, planId, 'renew')
-    expect([status, body.code]).toEqual([422, 'certificate_unavailable'])
-    expect(headers['retry-after']).toBe(String(body.retryAfter))
-    expect(await serials(lab, host)).toEqual([former, former])
-    await lab.restartService(eager)
-    await removed(lab, planId)
-    await invariants(lab)
-  })
+  afterAll(() => removed(lab, planId))
 })
 
 describe('a renewal', () => {
@@ -189,6 +179,12 @@ describe('a renewal', () => {
   const serial = async () => (await serials(lab, host))[0] ?? ''
   const failures = () => rowsOf<{ failures: number; reason: string }>(lab, 'select * from renewals')
 
+  /** Every certificate has been tried once. */
+  async function calledForAndTried(): Promise<void> {
+    await callForRenewal(lab)
+    await housekeeping(lab, 'renew')
+  }
+
   /** nginx goes on, but nobody can tell it to load anything. */
   async function withoutReloads(edge: EdgeDescription, work: () => Promise<void>): Promise<void> {
     const pid = readFileSync(edge.pidFile)
@@ -199,7 +195,7 @@ describe('a renewal', () => {
   test('that cannot be proven leaves the old certificate in use, says why, and succeeds later with the same order', async () => {
     const [former, orders] = [await serial(), ordersAt(lab)]
     await withoutReloads(lab.description.edges.primary, async () => {
-      await callForRenewal(lab)
+      await calledForAndTried()
       await until('it has failed', () => failures().some((row) => row.failures > 0))
       expect(failures()[0]?.reason).toMatch(/^The reload of nginx is not confirmed\./)
       expect(await serials(lab, host)).toEqual([former, former])
@@ -218,10 +214,11 @@ describe('a renewal', () => {
     const former = await serial()
     const { primary, secondary } = lab.description.edges
     await withoutReloads(secondary, async () => {
-      await callForRenewal(lab)
+      await calledForAndTried()
       await until('the Primary has it', async () => (await shownBy(primary, host)) !== former)
       expect(await shownBy(secondary, host)).toBe(former)
     })
+    await housekeeping(lab, 'converge')
     await untilReplaced(lab, [host], former)
     await invariants(lab)
   })
@@ -232,7 +229,7 @@ describe('a renewal', () => {
     const ours = readFileSync(file, 'utf8')
     const edited = `${ours}# a note of the administrator\n`
     writeFileSync(file, edited)
-    await callForRenewal(lab)
+    await calledForAndTried()
     await untilReplaced(lab, [host], former)
     expect(readFileSync(file, 'utf8')).toBe(edited)
     writeFileSync(file, ours)
@@ -245,7 +242,7 @@ describe('a renewal', () => {
       ...eager(config),
       acme: { ...(config.acme as object), challenge: 'http-01' },
     }))
-    await callForRenewal(lab)
+    await calledForAndTried()
     await untilReplaced(lab, [host], former)
     await lab.restartService(eager)
     await invariants(lab)
@@ -296,4 +293,19 @@ describe('a renewal', () => {
       }
     },
   )
+})
+
+test('a renewal that the order budget forbids says when to come again, and the certificate stays', async () => {
+  const { planId, host } = await applied(lab, { subdomain: 'frugal', tls: true })
+  const former = await serials(lab, host)
+  await lab.stopService()
+  await using _service = await serviceHere(lab, ({ acme }) => {
+    acme.limits = { ordersPerAccount: '1 per 30d' }
+  })
+  const { status, body, headers } = await run(lab, planId, 'renew')
+  expect([status, body.code]).toEqual([422, 'certificate_unavailable'])
+  expect(headers['retry-after']).toBe(String(body.retryAfter))
+  expect(await serials(lab, host)).toEqual(former)
+  await removed(lab, planId)
+  await invariants(lab)
 })

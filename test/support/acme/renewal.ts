@@ -4,6 +4,7 @@ import { statePaths } from '../../../lab/state.ts'
 import { secondaryCertificate } from '../../../src/model/receipt.ts'
 import { eachExposure } from '../../../src/store/ports/exposures.ts'
 import { handshake } from '../edge/tls-visitor.ts'
+import { housekeeping } from '../lab/housekeeping.ts'
 import type { TestLab } from '../lab/lab.ts'
 import { change, withStore } from '../lab/lab-store.ts'
 import { until } from '../until.ts'
@@ -16,6 +17,7 @@ export const RENEW_NOW = JSON.stringify({ window: { start: 1, end: 2 }, askAgain
 
 /** Stores renewal information that says that every certificate must be replaced now. */
 export async function callForRenewal(lab: TestLab): Promise<void> {
+  await housekeeping(lab, 'renew')
   await until('every certificate in use is looked after, and no other one', () => isLookedAfter(lab))
   change(lab, 'update renewals set advice = ?', RENEW_NOW)
 }
