@@ -159,16 +159,23 @@ describe.each(process.env.CAMPAIGN ? INSTANCES : INSTANCES.slice(1))('on an inst
   })
 
   test('a diagnosis that began before a removal is not told to whoever asks after it', async () => {
-    let delayMs = 0
-    await using backend = await startWebBackend(lab, (_request, response) => {
-      setTimeout(() => response.end('ok'), delayMs)
+    let isHeld = false
+    const [asked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    await using backend = await startWebBackend(lab, async (_request, response) => {
+      if (isHeld) {
+        asked.resolve()
+        await released.promise
+      }
+      response.end('ok')
     })
     const { planId, host } = await applied(instance(), { subdomain: 'diagnosed', port: backend.port })
-    delayMs = 2_000
+    isHeld = true
     const diagnosis = () => instance().call({ path: `/api/diagnose?host=${host}` })
     const early = diagnosis()
+    await asked.promise
     await removed(instance(), planId)
     expect((await diagnosis()).body.code).toBe('host_not_found')
+    released.resolve()
     await early
   })
 })

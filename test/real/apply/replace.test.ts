@@ -46,7 +46,7 @@ test('another server and port: DNS is not touched, no request fails, and the for
   const plan = await planned(lab, { subdomain: 'moves', server: '253', port: other.port, replaces: former.planId })
   expect(plan.changes).toMatchObject([{ kind: 'proxy', action: 'update' }])
   expect(plan.steps).toEqual(['check', 'backup', 'proxy', 'verify'])
-  const load = startLoad(lab.description.edges.primary, 'moves.lab.test', '/healthz')
+  const load = startLoad(lab.description.edges.primary, 'moves.lab.test', '/healthz', { perSecond: 100 })
   const answer = expected(await run(lab, plan.planId), 200)
   const { served, failures } = await load.stop()
   expect(answer).toMatchObject({ planId: plan.planId, state: 'applied', verification: { secondary: { ok: true } } })
@@ -93,7 +93,7 @@ test('a removal that fails after an update leaves the new entry on both edges', 
 })
 
 /** Ten in a campaign. */
-const UPDATES = process.env.CAMPAIGN ? 10 : 4
+const UPDATES = process.env.CAMPAIGN ? 10 : 2
 
 test(`${UPDATES} updates between two backends under 100 requests per second: no request fails`, async () => {
   let { planId } = await applied(lab, { subdomain: 'busy' })

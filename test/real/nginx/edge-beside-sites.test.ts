@@ -115,7 +115,8 @@ test.each(STYLES)('serves beside %s, and every site answers as before', async (_
   })
   expect(await answers(at)).toEqual(withoutNobody(answersBefore))
 
-  for (const host of ['plain.lab.test', 'secure.lab.test', 'own.lab.test']) await changeHost(edge, host, 'absent')
+  const hosts = ['plain.lab.test', 'secure.lab.test', 'own.lab.test']
+  await Promise.all(hosts.map((host) => changeHost(edge, host, 'absent')))
   expect(await answers(at)).toEqual(withoutNobody(answersBefore))
   expect(files()).toEqual(before)
 })
@@ -129,16 +130,17 @@ const place = (at: EdgeSettings, host: string, certificate?: TestPair, options?:
 /** What visitors of every name get, unknown ones and none included. */
 async function answers({ address, ports }: EdgeSettings): Promise<Record<string, string>> {
   const names = ['first.test', 'other.test', 'status.test', 'unknown.test']
-  const found: Record<string, string> = {}
-  for (const at of [address, '127.0.0.1', '::1']) {
-    for (const name of names) {
-      found[`http ${at} ${name}`] = await askPlainly({ address: at, port: ports.http }, name)
-      for (const protocol of ['TLSv1.2', 'TLSv1.3'] as const)
-        found[`${protocol} ${at} ${name}`] = await askSecurely({ address: at, port: ports.https }, name, protocol)
-    }
-    found[`TLS ${at} without a name`] = await askSecurely({ address: at, port: ports.https }, undefined)
-  }
-  return found
+  const asked = [address, '127.0.0.1', '::1'].flatMap((at) => [
+    ...names.flatMap((name) => [
+      [`http ${at} ${name}`, askPlainly({ address: at, port: ports.http }, name)] as const,
+      ...(['TLSv1.2', 'TLSv1.3'] as const).map(
+        (protocol) =>
+          [`${protocol} ${at} ${name}`, askSecurely({ address: at, port: ports.https }, name, protocol)] as const,
+      ),
+    ]),
+    [`TLS ${at} without a name`, askSecurely({ address: at, port: ports.https }, undefined)] as const,
+  ])
+  return Object.fromEntries(await Promise.all(asked.map(async ([what, answer]) => [what, await answer])))
 }
 
 /** Where nobody listened, Drawbridge is the first: it refuses every name that it does not serve. */
