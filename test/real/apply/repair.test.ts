@@ -112,6 +112,10 @@ const DAMAGES: readonly Damage[] = [
   },
 ]
 
+/** Beside one of each kind, `everything gone` repairs what is deleted alone. */
+const ALONE = ['entry broken', 'entry deleted', 'record changed', 'record deleted', 'mark deleted']
+const REPAIRED = DAMAGES.filter(({ name }) => process.env.CAMPAIGN || !ALONE.includes(name))
+
 const drift = async (planId: string): Promise<readonly { part: string; overwrite: boolean }[]> =>
   expected(await lab.call({ path: `/api/deploy/plans/${planId}/drift` }), 200).differences
 const partsOf = (found: readonly { part: string }[]) => [...new Set(found.map(({ part }) => part))].sort()
@@ -128,7 +132,7 @@ describe('one exposure, damaged and repaired again and again', () => {
     planId = body.planId
   })
 
-  test.for(DAMAGES)('$name: is named and repaired', async (damage, { skip }) => {
+  test.for(REPAIRED)('$name: is named and repaired', async (damage, { skip }) => {
     const { make, parts, foreign = false, needsRoot = false } = damage
     skip(needsRoot && !isRoot(), 'It takes root to give a file away.')
     make(host)

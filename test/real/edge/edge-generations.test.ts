@@ -87,8 +87,8 @@ describe('changes at the same time', () => {
   })
 
   test('several bad ones are refused, each by its own test, and the others are served', async () => {
-    const hosts = names('fine', 12)
-    const bad = names('bad', 4)
+    const hosts = names('fine', 6)
+    const bad = names('bad', 2)
     const changes = [...hosts.map((host) => place(host)), ...bad.map(placeBad)]
     const outcomes = await Promise.all(changes.map(kindOf))
     expect(outcomes).toEqual([...hosts.map(() => 'served'), ...bad.map(() => 'change_invalid')])
