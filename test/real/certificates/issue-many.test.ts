@@ -110,7 +110,7 @@ test('an abort takes an order out of the queue, and the next one has its place',
 })
 
 test('an authority that does not answer an order fails all that wait, after one timeout', async () => {
-  const one = issuer({ limits: { requestMs: 2_000, pollMs: 20 } })
+  const one = issuer({ limits: { requestMs: 1_000, pollMs: 20 } })
   bench().proxy.goWrong((path) => (path === '/order-plz' ? 'hang' : undefined))
   const outcomes = await Promise.allSettled(hosts.map((host) => one.issue([host], bench().site.responder)))
   for (const outcome of outcomes) expect(outcome).toMatchObject({ status: 'rejected', reason: { kind: 'unavailable' } })

@@ -220,11 +220,11 @@ describe('the reader', () => {
   test('an answer that came while this process was late is heard, and silence is silence', async () => {
     await using honestly = await startLiar(honest)
     const heard = look(honestly)
-    blockFor(4 * LIMITS.limitMs)
+    blockFor(2 * LIMITS.limitMs)
     expect(await heard).toEqual(FREE)
     await using mute = await startLiar(silent)
     const unheard = look(mute)
-    blockFor(4 * LIMITS.limitMs)
+    blockFor(2 * LIMITS.limitMs)
     expect(await unheard).toMatchObject({ kind: 'unknown' })
   })
 

@@ -57,18 +57,22 @@ test('takes away the texts of a site that a crash kept from being taken out, and
   rmSync(sites, { recursive: true })
 })
 
-test.each([
-  ['changed', () => writeFileSync(path('drawbridge.conf'), `${base()}# by hand\n`)],
-  ['replaced', () => writeFileSync(path('drawbridge.conf'), '# an older version\n')],
+const DAMAGES: [string, () => void][] = [
   ['deleted', () => rmSync(path('drawbridge.conf'))],
-])('writes a %s base file anew and loads it, with all hosts', async (_, damage) => {
-  await at.place({ host: 'a.lab.test', planId: PLAN_ID, target: 'http://127.0.0.1:9' })
-  const before = base()
-  damage()
-  await at.edge.prepare()
-  expect(withoutNumber(base())).toBe(withoutNumber(before))
-  expect(await isServed()).toBe(true)
-})
+  ['replaced', () => writeFileSync(path('drawbridge.conf'), '# an older version\n')],
+  ['changed', () => writeFileSync(path('drawbridge.conf'), `${base()}# by hand\n`)],
+]
+test.each(DAMAGES.slice(0, process.env.CAMPAIGN ? 3 : 2))(
+  'writes a %s base file anew and loads it, with all hosts',
+  async (_, damage) => {
+    await at.place({ host: 'a.lab.test', planId: PLAN_ID, target: 'http://127.0.0.1:9' })
+    const before = base()
+    damage()
+    await at.edge.prepare()
+    expect(withoutNumber(base())).toBe(withoutNumber(before))
+    expect(await isServed()).toBe(true)
+  },
+)
 
 test.runIf(process.env.CAMPAIGN)('loads a base file that a crash left unloaded', async () => {
   const elsewhere = { ...at.ports, http: 8081 }
@@ -102,7 +106,7 @@ test("goes on with its base file beside somebody else's broken file, but does no
   expect(base()).toBe('# an older version\n')
 })
 
-test.each(['8080', '*:8080', '8079-8080', '0.0.0.0:8443 ssl'])(
+test.each(process.env.CAMPAIGN ? ['8080', '*:8080', '8079-8080', '0.0.0.0:8443 ssl'] : ['*:8080', '0.0.0.0:8443 ssl'])(
   "does not take visitors away from an administrator's own server with listen %s",
   async (listen) => {
     const own = join(dirname(at.config), 'own.conf')

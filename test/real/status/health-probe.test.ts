@@ -181,7 +181,7 @@ describe('the probe of a silent backend', () => {
 
 describe('when this process is late', () => {
   const LIMIT_MS = 300
-  const LATE_MS = 500
+  const LATE_MS = 350
   const fairly = ({ address, port }: Backend) =>
     probeFairly({ address, port, path: '/', host: 'app.lab.test' }, LIMIT_MS)
 
