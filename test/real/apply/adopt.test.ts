@@ -8,6 +8,7 @@ import { SHADOW_PREFIX } from '../../../src/estate/layout.ts'
 import { CRASH_POINTS } from '../../../src/runs/engine/crash-points.ts'
 import { startLoad } from '../../support/backends/load.ts'
 import { type SwitchedBackend, startSwitchedBackend } from '../../support/backends/switched-backend.ts'
+import { startWebBackend } from '../../support/backends/web-backend.ts'
 import { zoneRecords } from '../../support/dns/zone-transfer.ts'
 import { answersOf } from '../../support/edge/sites/questions.ts'
 import { SITE_STYLES } from '../../support/edge/sites/site-styles.ts'
@@ -335,7 +336,7 @@ async function settled(host: string, planId: string, end: 'site' | 'entry' | 're
 const isStopped = (pid: number): boolean => / T /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
 
 /** Lets a run that adopts stop when nginx has the entry, takes its backend away, and lets it go on to the verdict, which fails. */
-async function adoptedInVain(planId: string, backend: SwitchedBackend, environment: Record<string, string> = {}) {
+async function adoptedInVain(planId: string, backend: SwitchedBackend, environment: Record<string, string>) {
   lab.setNextServiceEnvironment({ ...environment, DRAWBRIDGE_STOP_AT: 'apply proxy reloaded' })
   await lab.restartService()
   const { service } = lab.description.pids
@@ -344,18 +345,19 @@ async function adoptedInVain(planId: string, backend: SwitchedBackend, environme
   await until('the run has stopped', () => isStopped(service))
   await backend.stop()
   process.kill(service, 'SIGCONT')
-  const answered = await answer
+  await answer
   await backend.start()
-  return answered
 }
 
 test('a backend that fails on the way puts the site back, to the byte', async () => {
-  await using backend = await startSwitchedBackend(lab, 'ok')
   const host = 'vain.lab.test'
+  // It fails as soon as the entry stands in the place of the site.
+  const isSwapped = () => hasEntry(primary(), host)
+  await using backend = await startWebBackend(lab, (_, response) => response.writeHead(isSwapped() ? 503 : 200).end())
   const [texts] = await writeSites(lab, [{ host, style: 0, port: backend.port }])
   const { planId } = expected(await planned(host), 201)
-  const answer = await adoptedInVain(planId, backend)
-  expect([answer?.status, answer?.body.code]).toEqual([502, 'apply_failed'])
+  const answer = await adopted(planId)
+  expect([answer.status, answer.body.code]).toEqual([502, 'apply_failed'])
   await settled(host, planId, 'site')
   for (const edge of Object.values(lab.description.edges))
     expect(readFileSync(siteFile(edge, host), 'utf8')).toBe(texts?.[edge.server])
