@@ -159,7 +159,7 @@ describe('one exposure, damaged and repaired again and again', () => {
 
 /** One of each kind, or all that can be accepted. */
 const ACCEPTED = process.env.CAMPAIGN
-  ? DAMAGES.filter(({ name }) => !['entry broken', 'everything gone'].includes(name))
+  ? DAMAGES.filter(({ name }) => !['entry broken', 'entry deleted', 'everything gone'].includes(name))
   : DAMAGES.filter(({ name }) => ['entry edited', 'record an alias'].includes(name))
 
 describe.each(ACCEPTED)('$name, accepted', ({ name, make }) => {
@@ -184,6 +184,17 @@ describe.each(ACCEPTED)('$name, accepted', ({ name, make }) => {
     expect(await run(lab, planId, 'remove')).toMatchObject({ status: 409, body: { code: 'plan_not_applied' } })
     expect(hasEntry(primary(), host)).toBe(false)
   })
+})
+
+test.runIf(process.env.CAMPAIGN)('an entry that was deleted is not accepted, because it serves nothing', async () => {
+  const { host, planId } = await applied(lab, { subdomain: 'a-entry-deleted' })
+  rmSync(entry(host))
+  const { status, body } = await run(lab, planId, 'accept')
+  expect([status, body.code]).toEqual([502, 'accept_failed'])
+  expect(body.detail).toContain('serves nothing')
+  expect((await planOf(lab, planId)).state).toBe('applied')
+  expected(await run(lab, planId, 'repair'), 200)
+  await removed(lab, planId)
 })
 
 test('a repaired exposure expires as it would have', async () => {
