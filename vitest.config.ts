@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os'
-import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
@@ -73,8 +72,6 @@ export default defineConfig({
     hookTimeout: 120_000,
     // What comes soon comes late on a busy machine.
     expect: { poll: { timeout: 60_000 } },
-    // The service and the commands are started hundreds of times: their code is compiled once.
-    env: { NODE_COMPILE_CACHE: resolve('node_modules/.cache/compiled') },
     // A worker runs many files in one process: it loads the code once, and its files share labs.
     isolate: false,
     // One more than cores: with two more, each file took so much longer that the whole did too.
