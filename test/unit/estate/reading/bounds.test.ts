@@ -19,22 +19,23 @@ test('ranges of ports on many addresses are bounded, and the reader says so', as
 })
 
 test('names are bounded, and the reader says so', async () => {
-  const names = Array.from({ length: 250_100 }, (_, i) => `n${i}.test`)
+  // A name that is repeated counts each time: few different ones are read faster.
+  const names = [...Array.from({ length: 249_998 }, (_, i) => `n${i % 100}.test`), 'last.test', 'beyond.test']
   using files = nginxFiles({
     'nginx.conf': `http { server { server_name before.test; }\nserver { server_name ${names.join(' ')}; }\n}`,
   })
   const { hosts, broken, find } = await files.reader.read()
-  expect(hosts).toHaveLength(250_000)
+  expect(hosts).toHaveLength(102)
   expect(find('before.test')).toBeDefined()
-  expect(find('n249998.test')).toBeDefined()
+  expect(find('last.test')).toBeDefined()
   expect(broken).toMatchObject([{ line: 2, sentence: 'too many names; the rest was not read' }])
 })
 
 test('a name on every port of a range is bounded', async () => {
-  const names = Array.from({ length: 5_000 }, (_, i) => `n${i}.test`).join(' ')
+  const names = Array.from({ length: 5_000 }, (_, i) => `n${i % 100}.test`).join(' ')
   using files = nginxFiles({ 'nginx.conf': `http { server { listen 1-20000; server_name ${names}; } }` })
   const { hosts, broken } = await files.reader.read()
-  expect(hosts).toHaveLength(5_000)
+  expect(hosts).toHaveLength(100)
   expect(hosts[0]?.listen).toHaveLength(200)
   expect(broken).toHaveLength(1)
 })
