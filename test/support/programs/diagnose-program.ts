@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs'
+import { createInterface } from 'node:readline'
 import { composeDiagnoser, composeDrift } from '../../../src/compose/diagnoser.ts'
 import { composeEdges } from '../../../src/compose/edges.ts'
 import { ZoneClients } from '../../../src/compose/zone-clients.ts'
@@ -13,17 +14,16 @@ import type { Exposure } from '../../../src/store/ports/exposures.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
 
 /**
- * Diagnoses hosts in a separate process, which a test runs without permission to write files or start programs. Input: the text
- * of a configuration, the stored exposures and the hosts as JSON. Output: host and cause of each.
+ * Diagnoses hosts in a separate process, which a test runs without permission to write files or start programs. Argument: the text
+ * of a configuration and the stored exposure as JSON. Input: a host on each line. Output: the cause of each.
  */
 interface Errand {
   readonly settings: string
   readonly exposure: Exposure
   readonly plan: Plan
-  readonly hosts: readonly string[]
 }
 
-const { settings, exposure, plan, hosts } = JSON.parse(process.argv[2] ?? '') as Errand
+const { settings, exposure, plan } = JSON.parse(process.argv[2] ?? '') as Errand
 const config = readConfig(settings, '/nowhere/drawbridge.yaml', {})
 const log = createLog('warn', [])
 /** No edge of this program is behind an agent. */
@@ -60,7 +60,7 @@ const diagnoser = composeDiagnoser(
     clock: systemClock,
   },
 )
-for (const host of hosts) writeSync(1, `${host} ${await causeOf(host)}\n`)
+for await (const host of createInterface(process.stdin)) writeSync(1, `${await causeOf(host)}\n`)
 
 /** The first diagnosis starts the thread that parses. A busy machine may need longer for that than a caller waits, so it is asked again. */
 async function causeOf(host: string, attempts = 5): Promise<string> {
