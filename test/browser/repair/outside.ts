@@ -5,7 +5,10 @@ import { goTo, makePlan } from '../site/steps.ts'
 
 /** What a public caller sees, and what the service refuses. */
 export function outside(): void {
-  test('a public caller can plan and read, and sees no control that changes anything', async ({ lab, open }) => {
+  test('a public caller can plan and read, and neither sees nor may call what changes anything', async ({
+    lab,
+    open,
+  }) => {
     const page = await open('/plan', 'outside')
     const planId = await makePlan(page, { subdomain: 'wish', port: 3000 })
     const acting = page.getByRole('button', { name: /apply|remove/i })
@@ -19,11 +22,8 @@ export function outside(): void {
     expect(await page.getByText('asked by').count()).toBe(0)
     await goTo(page, '/plans')
     await page.getByText('The list of plans is for the internal network').waitFor()
-  })
 
-  test('the service refuses calls that the page does not offer to the public', async ({ lab, open }) => {
-    const page = await open('/plan', 'outside')
-    const planId = await makePlan(page, { subdomain: 'forged', port: 3000 })
+    // The service refuses the calls that the page does not offer.
     const forged = await page.evaluate(async (id) => {
       const headers = { 'content-type': 'application/json', 'x-deploy-capability': 'cap_forged' }
       const body = JSON.stringify({ planId: id })

@@ -3,7 +3,7 @@ import { cannedRow } from '../../support/http/canned-page.ts'
 import { expectAccessible } from '../site/accessible.ts'
 import { focused, tabTo } from '../site/keys.ts'
 import { test } from '../site/page-test.ts'
-import { badgeOf, rowOf } from '../site/steps.ts'
+import { badgeOf, goTo, rowOf } from '../site/steps.ts'
 
 const PLAN = 'plan_01hzy5b6wq8r7n2v4k3m9d5c1f'
 const name = (host: string) => `${host}.lab.test`
@@ -21,7 +21,7 @@ const hostsIn = (page: Page) =>
 
 /** What can be done in the list, and from everywhere by name. */
 export function acts(): void {
-  test('the sentence above the list says what happens, and each part of it is a filter', async ({
+  test('each part of the sentence above the list is a filter, and the palette goes everywhere by name', async ({
     canned,
     expect,
     open,
@@ -40,6 +40,30 @@ export function acts(): void {
     expect(await page.title()).toBe('(1) Status · Drawbridge')
     await page.getByRole('link', { name: 'Expose a service' }).click()
     await page.getByRole('heading', { name: 'Expose a service' }).waitFor()
+
+    // The palette goes to hosts, screens and acts by name, and ? shows the keys.
+    await goTo(page, '/')
+    await badgeOf(page, name('api'), 'HTTP 502').waitFor()
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keys' }).getByText('Ctrl K').waitFor()
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Control+K')
+    const found = page.getByRole('option')
+    await page.getByRole('option', { name: 'Network' }).waitFor()
+    await expectAccessible(page)
+    await page.keyboard.type('api')
+    await expect.poll(() => found.allInnerTexts()).toContainEqual(expect.stringMatching(/^Diagnose api/))
+    await page.keyboard.type(' mute')
+    await expect.poll(() => found.count()).toBe(1)
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog', { name: `Mute ${name('api')}?` }).waitFor()
+    expect(new URL(page.url()).pathname).toBe(`/hosts/${name('api')}/details`)
+    expect(new URL(page.url()).search).toBe('')
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Control+K')
+    await page.keyboard.type('certif')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Certificates' }).waitFor()
   })
 
   test('a row is diagnosed, changed, opened, muted and selected by the pointer and by keys', async ({
@@ -86,9 +110,17 @@ export function acts(): void {
     await page.waitForURL(`**/plans/${PLAN}/change`)
   })
 
-  test('a filter offers no removal, and a public caller can select nothing', async ({ canned, expect, open }) => {
+  test('the first visit says what Drawbridge is; a filter offers no removal, and a public caller can select nothing', async ({
+    canned,
+    expect,
+    open,
+  }) => {
     canned.hosts = rows()
     const page = await open('/?search=shop', canned.origin)
+    const welcome = page.getByRole('complementary', { name: 'Welcome' })
+    expect(await welcome.innerText()).toMatch(/together or not at all.*DRIFT means.*internal: you may plan, apply/s)
+    await welcome.getByRole('button', { name: 'Got it' }).click()
+    await welcome.waitFor({ state: 'detached' })
     await rowOf(page, name('shop')).waitFor()
     expect(await page.getByRole('button', { name: /^(remove|extend) \d/i }).count()).toBe(0)
     expect(await page.getByRole('checkbox', { name: /^Select / }).count()).toBe(1)
@@ -96,54 +128,9 @@ export function acts(): void {
     await page.reload()
     await rowOf(page, name('shop')).waitFor()
     await page.getByText('Public', { exact: true }).waitFor()
+    expect(await welcome.count()).toBe(0)
     expect(await page.getByRole('checkbox', { name: /^Select / }).count()).toBe(0)
     expect(await page.getByRole('link', { name: /^Change / }).count()).toBe(0)
-  })
-
-  test('the palette goes to hosts, screens and acts by name, and ? shows the keys', async ({
-    canned,
-    expect,
-    open,
-  }) => {
-    canned.hosts = rows()
-    const page = await open('/', canned.origin)
-    await badgeOf(page, name('api'), 'HTTP 502').waitFor()
-    await page.keyboard.press('?')
-    await page.getByRole('dialog', { name: 'Keys' }).getByText('Ctrl K').waitFor()
-    await page.keyboard.press('Escape')
-    await page.keyboard.press('Control+K')
-    const found = page.getByRole('option')
-    await page.getByRole('option', { name: 'Network' }).waitFor()
-    await expectAccessible(page)
-    await page.keyboard.type('api')
-    await expect.poll(() => found.allInnerTexts()).toContainEqual(expect.stringMatching(/^Diagnose api/))
-    await page.keyboard.type(' mute')
-    await expect.poll(() => found.count()).toBe(1)
-    await page.keyboard.press('Enter')
-    await page.getByRole('dialog', { name: `Mute ${name('api')}?` }).waitFor()
-    expect(new URL(page.url()).pathname).toBe(`/hosts/${name('api')}/details`)
-    expect(new URL(page.url()).search).toBe('')
-    await page.keyboard.press('Escape')
-    await page.keyboard.press('Control+K')
-    await page.keyboard.type('certif')
-    await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Certificates' }).waitFor()
-  })
-
-  test('the first visit says what Drawbridge does, what DRIFT means and what one may do here', async ({
-    canned,
-    expect,
-    open,
-  }) => {
-    canned.hosts = rows()
-    const page = await open('/', canned.origin)
-    const welcome = page.getByRole('complementary', { name: 'Welcome' })
-    expect(await welcome.innerText()).toMatch(/together or not at all.*DRIFT means.*internal: you may plan, apply/s)
-    await welcome.getByRole('button', { name: 'Got it' }).click()
-    await welcome.waitFor({ state: 'detached' })
-    await page.reload()
-    await rowOf(page, name('api')).waitFor()
-    expect(await welcome.count()).toBe(0)
   })
 
   test('on a telephone the header is one row, nothing is cut for a badge, and the page scrolls as one', async ({

@@ -6,7 +6,10 @@ const HOST = 'missed.lab.test'
 
 /** The page reports a lost connection and reconnects automatically. */
 export function connection(): void {
-  test('a lost connection is reported, and missed changes are loaded', async ({ canned, open }) => {
+  test('a lost connection is reported, and missed changes are loaded, also after a restart of the service', async ({
+    canned,
+    open,
+  }) => {
     const page = await open('/', canned.origin)
     await page.getByText('Nothing is exposed yet').waitFor()
     await page.context().setOffline(true)
@@ -19,11 +22,8 @@ export function connection(): void {
     canned.hosts = []
     canned.tell('gone', { host: HOST })
     await rowOf(page, HOST).waitFor({ state: 'detached' })
-  })
 
-  test('the page reconnects after a restart of the service', async ({ canned, open }) => {
-    const page = await open('/', canned.origin)
-    await page.getByText('Nothing is exposed yet').waitFor()
+    // The same when it is the service that goes away.
     await canned.away()
     await page.getByText('Connection lost.').waitFor()
     canned.hosts = [cannedRow(HOST)]
