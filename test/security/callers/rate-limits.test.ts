@@ -34,7 +34,7 @@ function expectLimited(answer: Answer | undefined): void {
 
 describe('the defaults', () => {
   test('30 plans of the public in a minute, and no more', async () => {
-    const service = await startService()
+    const service = await startService({ sockets: false })
     api = service
     const plan = (from: string) => service.call({ path: '/api/deploy/plan', body: {}, from })
     const { body: policy } = await service.call({ path: '/api/policy' })
@@ -51,7 +51,7 @@ describe('the defaults', () => {
   })
 
   test('30 diagnoses of the public in a minute, and no more', async () => {
-    const service = await startService()
+    const service = await startService({ sockets: false })
     api = service
     const diagnose = (from: string) => service.call({ path: '/api/diagnose?host=nobody.lab.test', from })
     const answers = await times(31, () => diagnose('outside'))
@@ -63,7 +63,7 @@ describe('the defaults', () => {
   })
 
   test('300 reads of the public in a minute, and no more', async () => {
-    const service = await startService()
+    const service = await startService({ sockets: false })
     api = service
     const read = (from = 'outside') => service.call({ path: '/api/policy', from })
     // A few at a time: a busy machine that answers "overloaded" would say nothing about the limit.
@@ -82,7 +82,7 @@ describe('what is configured', () => {
   internal: { read: 7, plan: 4, failedCredential: 3 }`
 
   test('holds for plans and reads, and is told in the policy', async () => {
-    const service = await startService({ settings })
+    const service = await startService({ settings, sockets: false })
     api = service
     for (const [from, reads, plans] of [
       ['outside', 5, 3],
@@ -98,7 +98,7 @@ describe('what is configured', () => {
   })
 
   test('every address that exists costs a read; probes of the machine never do', async () => {
-    const service = await startService({ settings })
+    const service = await startService({ settings, sockets: false })
     api = service
     const paths = ['/docs', '/api/openapi.json', '/api/deploy/plans/x', '/', '/api/policy']
     for (const path of paths) expect((await service.call({ path, from: 'outside' })).status).toBeLessThan(429)
@@ -124,6 +124,7 @@ describe('failed credentials', () => {
   ])('%s: past the budget nothing is looked at any more, not even the right one', async (from, budget) => {
     const right = 'the-right-token'
     const started = await startSite({
+      sockets: false,
       mount: guardedRuns().mount,
       environment: { DRAWBRIDGE_ADMIN_TOKEN: right },
       settings: `flow: legacy\nrateLimits: { public: { failedCredential: 2 }, internal: { failedCredential: 3 } }`,
@@ -154,6 +155,7 @@ describe('failed credentials', () => {
 
   test('a capability shown wrongly counts, one that is right does not', async () => {
     const started = await startSite({
+      sockets: false,
       mount: guardedRuns().mount,
       settings: 'rateLimits: { internal: { failedCredential: 3 } }',
     })
