@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SITE_STYLES } from '../../support/edge/sites/site-styles.ts'
-import { drawbridge } from '../../support/programs/drawbridge.ts'
+import { command } from '../../support/programs/command.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
 const temporary = tempFolder()
@@ -45,7 +45,7 @@ interface Report {
 }
 
 const report = async (...args: string[]): Promise<Report> => {
-  const { code, stdout, stderr } = await drawbridge(['import', ...args, '-o', 'json', '--config', config])
+  const { code, stdout, stderr } = await command(['import', ...args, '-o', 'json', '--config', config])
   expect(stderr).toBe('')
   expect(code).toBe(0)
   return JSON.parse(stdout) as Report
@@ -75,7 +75,7 @@ describe('import nginx', () => {
   })
 
   test('writes a file that apply -f takes', async () => {
-    const { stdout } = await drawbridge(['import', 'nginx', '-o', 'yaml', '--config', config])
+    const { stdout } = await command(['import', 'nginx', '-o', 'yaml', '--config', config])
     const file = join(folder, 'exposures.yaml')
     writeFileSync(file, stdout)
     const { readExposures } = await import('../../../src/config/exposures-file.ts')
@@ -84,7 +84,7 @@ describe('import nginx', () => {
   })
 
   test('says for people what is lost, where, and that nothing was changed', async () => {
-    const { stdout } = await drawbridge(['import', 'nginx', '--config', config])
+    const { stdout } = await command(['import', 'nginx', '--config', config])
     expect(stdout).toContain('files.example.test')
     expect(stdout).toMatch(/^yes +site0\.example\.test .*\n +changed: proxy_pass, /m)
     expect(stdout).toMatch(/^with loss +site2\.example\.test .*\n +lost: /m)
@@ -93,12 +93,12 @@ describe('import nginx', () => {
     expect(stdout).toMatch(/^ +drawbridge adopt site2\.example\.test --accept-loss$/m)
     expect(stdout).not.toContain('drawbridge adopt files.example.test')
     expect(stdout).toContain('Adopting is off: set adopt.enabled to true')
-    const other = await drawbridge(['import', 'nginx', folder, '--config', config])
+    const other = await command(['import', 'nginx', folder, '--config', config])
     expect(other.stdout).not.toContain('drawbridge adopt')
   })
 
   test('refuses a folder that is none', async () => {
-    const { code, stderr } = await drawbridge(['import', 'nginx', '/nowhere', '--config', config])
+    const { code, stderr } = await command(['import', 'nginx', '/nowhere', '--config', config])
     expect(code).not.toBe(0)
     expect(stderr).toContain('/nowhere is not a folder')
   })
@@ -145,7 +145,7 @@ describe('import npm', () => {
   })
 
   test('refuses what is no such database', async () => {
-    const { code, stderr } = await drawbridge(['import', 'npm', config, '--config', config])
+    const { code, stderr } = await command(['import', 'npm', config, '--config', config])
     expect(code).not.toBe(0)
     expect(stderr).toContain('is not a database of Nginx Proxy Manager')
   })
