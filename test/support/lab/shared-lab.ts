@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { expect } from 'vitest'
 import { eachExposure } from '../../../src/store/ports/exposures.ts'
 import { call } from '../http/call.ts'
@@ -94,9 +95,10 @@ async function handBack(
 ): Promise<void> {
   const isMortal = kind === 'mortal'
   const tidy = async () => {
-    // The borrower may have left another configuration, or a service that is to die at a point.
+    // The borrower may have left another configuration, no service, or one that is to die at a point.
     lab.setNextServiceEnvironment({})
-    if (isMortal && lab.description.pids.service !== lent) await lab.restartService((config) => config)
+    const isAsLent = lab.description.pids.service === lent && existsSync(`/proc/${lent}`)
+    if (isMortal && !isAsLent) await lab.restartService((config) => config)
     return tidied(borrowed)
   }
   const isIntact = await tidy().catch(() => false)
