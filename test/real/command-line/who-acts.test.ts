@@ -1,22 +1,25 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { statePaths } from '../../../lab/state.ts'
 import { startWebBackend } from '../../support/backends/web-backend.ts'
 import { type Call, call } from '../../support/http/call.ts'
 import { hurriedClock } from '../../support/hurried-clock.ts'
 import { serviceHere } from '../../support/instances/service-here.ts'
-import type { LabAgent } from '../../support/lab/agents.ts'
+import { type LabAgent, startAgents } from '../../support/lab/agents.ts'
 import { editEntry, entryFile, hasEntry } from '../../support/lab/entry-file.ts'
 import { applied, planned, planOf, removed, run } from '../../support/lab/exposure.ts'
-import { startTestLab, startWithAgents, type TestLab } from '../../support/lab/lab.ts'
+import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
 import { command } from '../../support/programs/command.ts'
 
 vi.setConfig({ testTimeout: 240_000 })
 
 /** The table "Who acts" of docs/cli.md: every command in every column. */
 let lab: TestLab
-afterEach(() => lab?.stop())
+beforeAll(async () => {
+  lab = await startTestLab()
+})
+afterAll(() => lab?.stop())
 
 const EDIT = ' # somebody was here'
 const edge = () => lab.description.edges.primary
@@ -114,8 +117,8 @@ async function withdrawActs(): Promise<void> {
 }
 
 /** The last row: it looks, whoever owns the edge. */
-async function lastRowLooks(name: string, host: string): Promise<void> {
-  expect((await here('doctor')).said).toContain('edge 23')
+async function lastRowLooks(name: string, host: string, ofDoctor = 'edge 23'): Promise<void> {
+  expect((await here('doctor')).said).toContain(ofDoctor)
   await acts(host, 'show', host)
   const sites = join(lab.state, 'sites')
   mkdirSync(sites, { recursive: true })
@@ -144,14 +147,12 @@ const HAND_OVER = ['edge', 'hand-over', 'store_4f1c', 'store_a07b', '--yes']
 const NEEDS_SERVICE = [['reload'], ['housekeeping', 'converge']]
 
 test('with an nginx of its own the service acts while it runs, a second one waits for its end, and commands act and own nginx without one', async () => {
-  lab = await startTestLab()
   const handOver = [...HAND_OVER, '--server', '23']
   await withdrawActs()
   const [up, down] = [await column('up'), await column('down')]
   for (const command of NEEDS_SERVICE) await acts('', ...command)
   await refused(`Edge 23 belongs to process ${lab.description.pids.service}, and one nginx has one owner.`, ...handOver)
-  await lastRowLooks('up', up.host)
-  expect((await here('doctor')).said).toContain('No other process owns its folder.')
+  await lastRowLooks('up', up.host, 'No other process owns its folder.')
   for (const command of [['restore', file('up')], REBUILD]) await refused(RUNNING, ...command)
   await secondRowActs(up)
 
@@ -166,11 +167,12 @@ test('with an nginx of its own the service acts while it runs, a second one wait
 })
 
 test('with an agent the service or the command acts through it, and what has to own nginx is refused while it runs', async () => {
-  const started = await startWithAgents()
-  lab = started.lab
-  const agent = started.agents.agents['23'] as LabAgent
+  const agents = await startAgents(lab)
+  onTestFinished(() => agents.stop())
+  await lab.restartService(agents.configure)
+  const agent = agents.agents['23'] as LabAgent
   await withdrawActs()
-  const [up, down, neither] = [await column('up'), await column('down'), await column('neither')]
+  const [up, down, neither] = [await column('agent-up'), await column('agent-alone'), await column('neither')]
   const onEdge = (...args: string[]) => drawbridge(...args, '--config', agent.configFile)
   const owned = [HAND_OVER, ['edge', 'leave', '--yes']]
   const ownedIsRefused = async () => {
@@ -180,20 +182,20 @@ test('with an agent the service or the command acts through it, and what has to 
   }
   for (const command of NEEDS_SERVICE) await acts('', ...command)
   await ownedIsRefused()
-  await lastRowLooks('up', up.host)
-  for (const command of [['restore', file('up')], REBUILD]) await refused(RUNNING, ...command)
+  await lastRowLooks('agent-up', up.host)
+  for (const command of [['restore', file('agent-up')], REBUILD]) await refused(RUNNING, ...command)
   await secondRowActs(up)
 
   await lab.stopService()
   for (const command of NEEDS_SERVICE) await refused('service', ...command)
   await ownedIsRefused()
-  await lastRowLooks('down', down.host)
+  await lastRowLooks('agent-alone', down.host)
   await acts('', ...REBUILD)
   await secondRowActs(down)
   expect((await here('withdraw', '--all', '--yes')).said).toContain('3 names were withdrawn')
-  expect(await restored('up')).not.toContain('edge 23')
+  expect(await restored('agent-up')).not.toContain('edge 23')
 
-  await started.agents.stop()
+  await agents.stop()
   for (const command of NEEDS_SERVICE) await refused('service', ...command)
   const unreached = [['resolve', neither.blocked], ['edge', 'converge'], backupsRestore(neither)]
   {
@@ -203,7 +205,7 @@ test('with an agent the service or the command acts through it, and what has to 
   await refused('edge 23', ...REBUILD)
   await refused('edge 23', 'show', neither.host)
   await refused('The agent of edge 23', 'doctor')
-  expect(await restored('up')).toContain('The epoch of edge 23 is not known.')
+  expect(await restored('agent-up')).toContain('The epoch of edge 23 is not known.')
 
   // An nginx that still serves a host is not left.
   await agent.start()
