@@ -57,12 +57,14 @@ function changed(change: (config: Loose) => void): string {
 const faults = ({ findings }: Report) => findings.filter(({ status }) => status === 'fault')
 const warnings = ({ findings }: Report) => findings.filter(({ status }) => status === 'warning')
 
-test('a lab that is well is told so, with 0, and nothing is changed by looking', async () => {
+test('a lab that is well is told so in one JSON document, with 0, and nothing is changed by looking', async () => {
   const before = await world(lab)
-  const report = await examined()
+  const { code, stdout, stderr } = await command(['doctor', '--config', configFile(), '--json'])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  const report: Report = JSON.parse(stdout)
   expect([...faults(report), ...warnings(report)]).toEqual([])
   expect(report.findings.map(({ sentence }) => sentence)).toContain('The Secondary is in step with the store.')
-  expect(report).toMatchObject({ ok: true, code: 0, done: [] })
+  expect(report).toMatchObject({ ok: true, done: [] })
   const subjects = new Set(report.findings.map(({ subject }) => subject))
   expect([...subjects]).toEqual([
     'configuration',
@@ -160,18 +162,22 @@ describe('a zone', () => {
     expect(warnings(report)).toMatchObject([{ sentence: expect.stringContaining('127.0.0.1:9') }])
   })
 
-  test.each([
+  const OFF = [
     [3_600_000, 'fault', /BADTIME.*is 3[56]\d\d s (?:ahead|behind)/],
+    [-4_000, 'warning', /differ by [345] s/],
     [-120_000, 'fault', /differ by 1[12]\d s/],
     [-10_000, 'fault', /differ by (?:9|1[01]) s/],
-    [-4_000, 'warning', /differ by [345] s/],
-  ] as const)('and a clock that is off by %d ms', async (off, status, sentence) => {
-    const { body } = await doctor(configFile(), false, (config) =>
-      doctorParts(config, { ...systemClock, now: () => Date.now() + off }),
-    )
-    const told = (body as Report).findings.filter((finding) => finding.status !== 'ok')
-    expect(told).toMatchObject([{ subject: 'zone lab.test', status, sentence: expect.stringMatching(sentence) }])
-  })
+  ] as const
+  test.each(process.env.CAMPAIGN ? OFF : OFF.slice(0, 2))(
+    'and a clock that is off by %d ms',
+    async (off, status, sentence) => {
+      const { body } = await doctor(configFile(), false, (config) =>
+        doctorParts(config, { ...systemClock, now: () => Date.now() + off }),
+      )
+      const told = (body as Report).findings.filter((finding) => finding.status !== 'ok')
+      expect(told).toMatchObject([{ subject: 'zone lab.test', status, sentence: expect.stringMatching(sentence) }])
+    },
+  )
 })
 
 test('certificates that cannot be used, and a folder that is not there', async () => {
@@ -229,12 +235,6 @@ test.runIf(process.env.CAMPAIGN)('an installation that can only plan tells that,
   await until('the edge is ready', async () => (await ready()).status === 'ok')
   expect((await policy('public')).apply).toEqual({ possible: true, reasons: [] })
   expect((await run(lab, plan.planId)).status).toBe(200)
-})
-
-test('for a script it is one JSON document, and for a fault that is no warning 1', async () => {
-  const { code, stdout, stderr } = await command(['doctor', '--config', configFile(), '--json'])
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  expect(JSON.parse(stdout)).toMatchObject({ ok: true, done: [] })
 })
 
 test('for a person every finding is a line with its fix below it, and a fault gives 1', async () => {

@@ -147,6 +147,7 @@ export const BROKEN: readonly Broken[] = [
   },
   {
     name: 'nginx logs at debug level',
+    long: true,
     tls: true,
     world: inHttp('error_log /dev/null debug;'),
     doctor: /debug/,
@@ -155,6 +156,7 @@ export const BROKEN: readonly Broken[] = [
   { name: 'nginx does not run', world: nginxStopped, doctor: /no running nginx/, apply: /nginx/ },
   {
     name: "another process owns the edge's folder",
+    long: true,
     before: async () => {
       const program = `import { FolderLock } from ${JSON.stringify(LOCK)}
         // The collector closes what nothing names any more, and the lock would go with it.
@@ -189,6 +191,7 @@ export const BROKEN: readonly Broken[] = [
   },
   {
     name: 'the program nginx is not there',
+    long: true,
     config: (config) => Object.assign(config.edges['23'], { binary: '/nowhere/nginx' }),
     doctor: /ENOENT[\s\S]*Install nginx/,
     apply: /nginx/,
@@ -238,6 +241,7 @@ export const BROKEN: readonly Broken[] = [
   },
   {
     name: 'the zone has no DNS key',
+    long: true,
     config: (config) => Reflect.deleteProperty(zoneIn(config), 'tsig'),
     doctor: /has no key[\s\S]*Set zones\.lab\.test\.tsig\./,
     apply: /key/,
@@ -265,6 +269,7 @@ export const BROKEN: readonly Broken[] = [
   },
   {
     name: 'the state folder is open to others',
+    long: true,
     start: (config) => chmodSync(config.stateDir, 0o755),
     doctor: /open to other users/,
     apply: /open to other users/,
@@ -289,6 +294,7 @@ export const BROKEN: readonly Broken[] = [
   },
   {
     name: 'the store is of a newer version',
+    long: true,
     start: async (config) => {
       const file = join(config.stateDir, 'drawbridge.db')
       await (await openStore({ kind: 'sqlite', file })).close()
@@ -343,6 +349,7 @@ export const BROKEN: readonly Broken[] = [
   },
   {
     name: 'another program listens where the service should',
+    long: true,
     listens: true,
     start: (config) => {
       const [{ address, port } = { address: '', port: 0 }] = lab.description.backends
