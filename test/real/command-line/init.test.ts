@@ -23,6 +23,7 @@ import {
 } from '../../support/edge/own-nginx.ts'
 import { sixtySites } from '../../support/edge/sites/sixty-sites.ts'
 import { call } from '../../support/http/call.ts'
+import { serving } from '../../support/instances/service-here.ts'
 import { applied, removed } from '../../support/lab/exposure.ts'
 import { command } from '../../support/programs/command.ts'
 import { drawbridge } from '../../support/programs/drawbridge.ts'
@@ -131,7 +132,7 @@ describe('on the nginx that Debian installs', () => {
     )
 
     const after = everything(at)
-    const again = await drawbridge(argsFor(at, 8045, '--yes'))
+    const again = await command(argsFor(at, 8045, '--yes'))
     expect([again.code, again.stderr]).toEqual([0, ''])
     expect(again.stdout).toContain('Everything is there already. Nothing was changed.')
     expect(again.stdout).toMatch(/does not take updates of init\.test with the key drawbridge yet/)
@@ -251,12 +252,13 @@ async function startService(at: OwnNginx, apiPort: number) {
         () => false,
       ),
   })
-  return {
-    description: { zone: ZONE },
-    call: (request: { path: string }) => call(api, { ...request, from: '127.0.0.1' }),
-    stop: () => daemon.stop(),
-  }
+  return { ...calledService(at, apiPort), stop: () => daemon.stop() }
 }
+
+const calledService = ({ address }: OwnNginx, apiPort: number) => ({
+  description: { zone: ZONE },
+  call: (request: { path: string }) => call(`http://${address}:${apiPort}`, { ...request, from: '127.0.0.1' }),
+})
 
 describe('refuses with the exact reason before anything is written', () => {
   const REFUSALS: readonly (readonly [string, Sites, readonly string[], RegExp])[] = [
@@ -359,29 +361,26 @@ test(`sixty sites of others stay as they are: init, ${APPLIES} applies and as ma
   const pem = (name: string) => join(certificates, name)
   await makeCertificate({ certificate: pem('a.pem'), key: pem('a.key'), names: [`DNS:*.${ZONE}`] })
   writeFileSync(configOf(at), `${readFileSync(configOf(at), 'utf8')}certificates: [${certificates}]\n`)
-  const service = await startService(at, apiPort)
-  try {
-    const report = JSON.parse((await command(['doctor', '--config', configOf(at), '--json'])).stdout)
-    const faults = report.findings.filter(({ status }: { status: string }) => status === 'fault')
-    // There is no certificate authority in this test.
-    expect(faults.map(({ subject }: { subject: string }) => subject)).toEqual(['authority'])
-    const plans: string[] = []
-    for (let number = 0; number < APPLIES; number += 1) {
-      const wish = { subdomain: `app-${number}`, port: backend.port, health: '/', tls: number % 2 === 0 }
-      plans.push((await applied(service, wish)).planId)
-    }
-    expect(await askPlainly({ address: at.address, port: at.ports.http }, `app-1.${ZONE}`)).toBe('200  exposed')
-    expect(await askSecurely({ address: at.address, port: at.ports.https }, `app-0.${ZONE}`, 'TLSv1.2')).toMatch(
-      /exposed/,
-    )
-    expect(await allAnswers(at, names)).toEqual(answers)
-    expect(theirs()).toEqual(files)
-    for (const planId of plans) await removed(service, planId)
-    expect(await allAnswers(at, names)).toEqual(answers)
-    expect(theirs()).toEqual(files)
-  } finally {
-    await service.stop()
+  await using _ = await serving(configOf(at))
+  const service = calledService(at, apiPort)
+  const report = JSON.parse((await command(['doctor', '--config', configOf(at), '--json'])).stdout)
+  const faults = report.findings.filter(({ status }: { status: string }) => status === 'fault')
+  // There is no certificate authority in this test.
+  expect(faults.map(({ subject }: { subject: string }) => subject)).toEqual(['authority'])
+  const plans: string[] = []
+  for (let number = 0; number < APPLIES; number += 1) {
+    const wish = { subdomain: `app-${number}`, port: backend.port, health: '/', tls: number % 2 === 0 }
+    plans.push((await applied(service, wish)).planId)
   }
+  expect(await askPlainly({ address: at.address, port: at.ports.http }, `app-1.${ZONE}`)).toBe('200  exposed')
+  expect(await askSecurely({ address: at.address, port: at.ports.https }, `app-0.${ZONE}`, 'TLSv1.2')).toMatch(
+    /exposed/,
+  )
+  expect(await allAnswers(at, names)).toEqual(answers)
+  expect(theirs()).toEqual(files)
+  for (const planId of plans) await removed(service, planId)
+  expect(await allAnswers(at, names)).toEqual(answers)
+  expect(theirs()).toEqual(files)
 }, 180_000)
 
 /** What visitors of all names get, unknown ones and none included, with each protocol, on three addresses. */

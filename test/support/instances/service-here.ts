@@ -22,9 +22,19 @@ export async function serviceHere(
   const usual = readFileSync(file, 'utf8')
   const changed = parse(usual)
   change(changed)
-  const text = stringify(changed)
-  writeFileAtomically(file, text, 0o600)
-  const config = readConfig(text, file, {})
+  writeFileAtomically(file, stringify(changed), 0o600)
+  const service = await serving(file)
+  return {
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]()
+      writeFileAtomically(file, usual, 0o600)
+    },
+  }
+}
+
+/** The same with a configuration file as it stands. */
+export async function serving(file: string): Promise<AsyncDisposable> {
+  const config = readConfig(readFileSync(file, 'utf8'), file, {})
   const service = await assemble(config, createLog('silent', secretsOf(config)))
   await service.housekeeping.begin()
   await service.app.listen({ host: config.listen.address, port: config.listen.port })
@@ -33,7 +43,6 @@ export async function serviceHere(
       await service.app.close()
       await service.trail.finish(Date.now())
       await service.store.close()
-      writeFileAtomically(file, usual, 0o600)
     },
   }
 }
