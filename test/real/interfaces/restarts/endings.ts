@@ -16,11 +16,15 @@ import {
   runWith,
 } from '../../../support/lab/exposure.ts'
 import type { TestLab } from '../../../support/lab/lab.ts'
+import { withStore } from '../../../support/lab/lab-store.ts'
 import { until } from '../../../support/until.ts'
 
 /** What happens to those who run, follow and listen when the service is killed or told to end. */
 export function endings(lab: () => TestLab): void {
-  test('SIGTERM: the run under way is finished and answered, nothing new is begun, and the next start finds all in order', async () => {
+  test('SIGTERM: the run under way is finished and answered, nothing new is begun, nobody who follows keeps the service, and the next start finds all in order', async () => {
+    const { planId: awaited } = await planned(lab(), { subdomain: 'awaited' })
+    const streams = [`/api/deploy/plans/${awaited}/events`, '/api/events'].map((path) => follow(lab(), path))
+    await until('the streams are open', () => streams.every((stream) => stream.contentType() !== undefined))
     const held = Promise.withResolvers<void>()
     await using backend = await startWebBackend(lab(), async (_request, response) => {
       await held.promise
@@ -39,20 +43,13 @@ export function endings(lab: () => TestLab): void {
     const answer = await applying
     expect([answer.status, answer.body.state]).toEqual([200, 'applied'])
     await ending
+    await until('the streams have ended', () => streams.every((stream) => stream.hasEnded()))
     expect((await planOf(lab(), planId)).state).toBe('applied')
     await invariants(lab())
     await removed(lab(), planId)
   })
 
-  test('SIGTERM: neither who waits for a run to begin nor who follows all events keeps the service from ending', async () => {
-    const { planId } = await planned(lab(), { subdomain: 'awaited' })
-    const streams = [`/api/deploy/plans/${planId}/events`, '/api/events'].map((path) => follow(lab(), path))
-    await until('the streams are open', () => streams.every((stream) => stream.contentType() !== undefined))
-    await lab().killService('SIGTERM')
-    await until('the streams have ended', () => streams.every((stream) => stream.hasEnded()))
-  })
-
-  test('whoever comes back with the last id after a kill misses nothing; types and hosts can be chosen', async () => {
+  test('whoever comes back with the last id after a kill misses nothing; a run that a kill ended is told as recovered', async () => {
     const { planId, host } = await applied(lab(), { subdomain: 'resumed' })
     const typesOf = ({ events }: ReturnType<typeof follow>) =>
       events.filter(({ event, data }) => event !== 'host.badge' && data.data.host === host).map(({ event }) => event)
@@ -61,6 +58,7 @@ export function endings(lab: () => TestLab): void {
     all.close()
     const last = all.events.at(-1)?.id
     await removed(lab(), planId)
+    lab().setNextServiceEnvironment({ DRAWBRIDGE_CRASH_AT: 'apply proxy after-effect' })
     await lab().killService()
     const rest = follow(lab(), '/api/events', last)
     await until('the removal is told', () => typesOf(rest).includes('exposure.removed'))
@@ -72,6 +70,18 @@ export function endings(lab: () => TestLab): void {
     await until('the removal is told', () => chosen.events.length > 0)
     expect(chosen.events.map(({ event }) => event)).toEqual(['exposure.removed'])
     chosen.close()
+
+    const { planId: left } = await planned(lab(), { subdomain: 'left' })
+    const capability = await granted(lab(), left)
+    const death = lab().serviceRestarted()
+    await expect(runWith(lab(), capability, left)).rejects.toThrow()
+    await death
+    await until('recovery has ended it', async () => (await planOf(lab(), left)).state === 'rolled_back')
+    const audit = await withStore(lab(), (store) => store.readAudit(0, 10_000))
+    expect(audit.findLast((line) => line.planId === left)).toMatchObject({
+      ...{ action: 'apply', outcome: 'rolled_back', network: 'internal' },
+      facts: { right: 'capability', recovered: true },
+    })
   })
 
   test.runIf(process.env.CAMPAIGN)(
