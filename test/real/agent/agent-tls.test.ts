@@ -1,14 +1,13 @@
-import { execFile } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { launcher } from '../../../lab/checkout.ts'
 import { enroll, type LabAgents } from '../../support/lab/agents.ts'
 import { hasEntry } from '../../support/lab/entry-file.ts'
 import { applied, invariants, planned, run } from '../../support/lab/exposure.ts'
+import { housekeeping } from '../../support/lab/housekeeping.ts'
 import { startWithAgents, type TestLab } from '../../support/lab/lab.ts'
+import { command } from '../../support/programs/command.ts'
 import { until } from '../../support/until.ts'
 
 let lab: TestLab
@@ -24,8 +23,13 @@ const agentOf = (server: '23' | '73') => {
   if (!agent) throw new Error(`There is no agent of ${server}.`)
   return agent
 }
-const command = (...words: string[]) =>
-  promisify(execFile)(process.execPath, [launcher(), 'edge', ...words, '--config', join(lab.state, 'drawbridge.yaml')])
+/** `drawbridge edge` in this process. Rejects where it does not end with 0. */
+async function edge(config: string, ...words: string[]): Promise<string> {
+  const { code, stdout, stderr } = await command(['edge', ...words, '--config', config])
+  if (code !== 0) throw new Error(stderr)
+  return stdout
+}
+const ofService = (...words: string[]) => edge(join(lab.state, 'drawbridge.yaml'), ...words)
 let asked = 0
 /** Whether the agent of the Primary does what the service asks. Each question has a name of its own: a removal can be refused. */
 const changes = async (): Promise<boolean> => {
@@ -36,13 +40,18 @@ const changes = async (): Promise<boolean> => {
   return status === 200
 }
 
+/** The agent of the Secondary is found a little later at times. Converge then brings it what it missed. */
+async function isOnBoth(host: string): Promise<boolean> {
+  const { primary, secondary } = lab.description.edges
+  const isThere = () => hasEntry(primary, host) && hasEntry(secondary, host)
+  if (!isThere()) await housekeeping(lab, 'converge')
+  return isThere()
+}
+
 test('an agent that was enrolled serves what is applied', { timeout: 120_000 }, async () => {
   await until('the agent is accepted', () => changes())
   const { planId, host } = await applied(lab, { subdomain: 'tls', tls: true })
-  const { primary, secondary } = lab.description.edges
-  // The agent of the Secondary is found a little later at times. Converge then brings it what it missed.
-  const both = () => hasEntry(primary, host) && hasEntry(secondary, host)
-  await until('both edges have the entry', both)
+  await until('both edges have the entry', () => isOnBoth(host))
   // A converge may still hold the host.
   await until('it is removed', async () => (await run(lab, planId, 'remove')).status === 200)
   await invariants(lab)
@@ -73,8 +82,7 @@ test.runIf(process.env.CAMPAIGN)(
   'a revoked agent is refused until it is enrolled again',
   { timeout: 120_000 },
   async () => {
-    const { stdout } = await command('revoke', '23')
-    expect(stdout).toContain('is not accepted any more')
+    expect(await ofService('revoke', '23')).toContain('is not accepted any more')
     await until('the agent is refused', async () => !(await changes()))
     expect(readFileSync(lab.description.log, 'utf8')).toContain('its certificate is not enrolled, or it was revoked')
     await enroll(lab, agentOf('23'))
@@ -83,8 +91,7 @@ test.runIf(process.env.CAMPAIGN)(
 )
 
 test('the former certificates of services are refused after they were revoked', { timeout: 120_000 }, async () => {
-  const { stdout } = await command('revoke', '--services')
-  expect(stdout).toContain('edition 2')
+  expect(await ofService('revoke', '--services')).toContain('edition 2')
   const edition = join(agentOf('23').stateDir, 'edition')
   await until('the agent has seen the new edition', () => readFileSync(edition, 'utf8') === '2')
   await until('the agent is accepted', () => changes())
@@ -95,19 +102,17 @@ test('a Secondary is retired: it leaves with its hosts, and they stay on the Pri
 }, async () => {
   const { primary, secondary } = lab.description.edges
   const { host } = await applied(lab, { subdomain: 'stays' })
-  await until('both edges have the entry', () => hasEntry(primary, host) && hasEntry(secondary, host))
-  await expect(command('retire', '23', '--yes')).rejects.toThrow('Edge 23 is the Primary')
-  await expect(command('retire', '25', '--yes')).rejects.toThrow('is not the Secondary')
+  await until('both edges have the entry', () => isOnBoth(host))
+  await expect(ofService('retire', '23', '--yes')).rejects.toThrow('Edge 23 is the Primary')
+  await expect(ofService('retire', '25', '--yes')).rejects.toThrow('is not the Secondary')
 
   const agent = agentOf('73')
-  const leave = () =>
-    promisify(execFile)(process.execPath, [launcher(), 'edge', 'leave', '--yes', '--config', agent.configFile])
-  const { stdout } = await command('retire', '73', '--yes')
-  expect(stdout).toContain('knows that it may leave')
-  expect(stdout).toContain('is not accepted any more')
-  expect(stdout).toContain('servers.secondary to none')
+  const told = await ofService('retire', '73', '--yes')
+  expect(told).toContain('knows that it may leave')
+  expect(told).toContain('is not accepted any more')
+  expect(told).toContain('servers.secondary to none')
   await agent.stop()
-  expect((await leave()).stdout).toContain('was removed')
+  expect(await edge(agent.configFile, 'leave', '--yes')).toContain('was removed')
   expect(existsSync(secondary.hosts)).toBe(false)
   expect(hasEntry(primary, host)).toBe(true)
 })
