@@ -7,6 +7,7 @@ import { expect } from 'vitest'
 import { launcher } from '../../../lab/checkout.ts'
 import { createClient } from '../../../src/client/index.ts'
 import { mcpServer } from '../../../src/mcp/server.ts'
+import type { Clock } from '../../../src/primitives/clock.ts'
 import { VERSION } from '../../../src/runtime/version.ts'
 
 /**
@@ -25,15 +26,17 @@ export async function startAgent(url: string, ...options: string[]) {
 }
 
 /** The same without a process of its own. */
-export async function startAgentHere(url: string, { readOnly = false, owner }: AgentHere = {}) {
+export async function startAgentHere(url: string, { readOnly = false, owner, clock }: AgentHere = {}) {
   const [near, far] = InMemoryTransport.createLinkedPair()
-  await mcpServer(createClient(url), { version: VERSION, readOnly, owner }).connect(far)
+  await mcpServer(createClient(url, { ...(clock && { clock }) }), { version: VERSION, readOnly, owner }).connect(far)
   return connected(near, [])
 }
 
 interface AgentHere {
   readonly readOnly?: boolean
   readonly owner?: string
+  /** The clock by which it waits. */
+  readonly clock?: Clock
 }
 
 async function connected(transport: Transport, transcript: string[]) {
