@@ -48,7 +48,7 @@ ${token(',\\"action\\":\\"remove\\"')}
 ${run('remove')}
 
 # A plan for a backend that is not healthy is refused
-curl -s $API/api/deploy/plan -H "$JSON" -d ${backend('253', 'sick')}; echo
+${inside} $API/api/deploy/plan -H "$JSON" -d ${backend('253', 'sick')}; echo
 
 # The same with commands: plan, show, ask and apply; inspect; remove
 export DRAWBRIDGE_URL=${lab.inside}
