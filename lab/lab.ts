@@ -14,7 +14,7 @@ export interface LabOptions {
   readonly state: string
   readonly place?: Place
   readonly flow?: Flow
-  /** False: start everything except the service. */
+  /** False: start everything except the service, whose configuration is written. */
   readonly service?: boolean
   /** More zone-file lines for `lab.test`. Used only when the state folder has no zone yet. */
   readonly records?: readonly string[]
@@ -120,7 +120,8 @@ class LoopbackLab implements Lab {
 
   async restartService(configure = this.#options.configure): Promise<void> {
     await this.#service.stop()
-    await this.#startService(configure)
+    this.#writeConfig(configure)
+    await this.#startService()
   }
 
   stopService(): Promise<void> {
@@ -138,12 +139,16 @@ class LoopbackLab implements Lab {
 
   async #startNetworkAndService(parts: PartsOptions): Promise<void> {
     await startNetwork(parts)
-    if (this.#options.service !== false) await this.#startService(this.#options.configure)
+    this.#writeConfig(this.#options.configure)
+    if (this.#options.service !== false) await this.#startService()
   }
 
-  async #startService(configure: LabOptions['configure'] = (config) => config): Promise<void> {
+  #writeConfig(configure: LabOptions['configure'] = (config) => config): void {
     const config = serviceConfig(this.#addresses, this.#paths, this.#options.flow ?? 'capability')
     writeFileAtomically(this.#paths.config, stringify(configure(config)), 0o600)
+  }
+
+  async #startService(): Promise<void> {
     await this.#service.start()
     this.#options.onProgress?.('the service')
   }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chmodSync, chownSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -11,8 +11,8 @@ import { httpStatus } from '../../../lab/web-question.ts'
 import { type LabAgents, startAgents } from '../../support/lab/agents.ts'
 import { entryFile, hasEntry } from '../../support/lab/entry-file.ts'
 import { applied, expected, invariants, removed, run } from '../../support/lab/exposure.ts'
+import { untilChecked } from '../../support/lab/housekeeping.ts'
 import { startTestLab, type TestLab } from '../../support/lab/lab.ts'
-import { until } from '../../support/until.ts'
 
 /** A user that nobody has on this machine. */
 const USER = '8045'
@@ -31,9 +31,8 @@ function handOver(path: string): void {
 
 beforeAll(async () => {
   if (!isRoot()) return
-  // The first start writes the configuration and the secrets.
-  lab = await startTestLab()
-  await lab.stopService()
+  lab = await startTestLab({ service: false })
+  mkdirSync(join(lab.state, 'service'), { mode: 0o700 })
   agents = await startAgents(lab, { group: USER })
   const file = join(lab.state, 'drawbridge.yaml')
   writeFileSync(file, stringify(agents.configure(parse(readFileSync(file, 'utf8')))))
@@ -43,7 +42,7 @@ beforeAll(async () => {
     name: 'The service',
     program: 'setpriv',
     args: [...AS_USER, 'serve', '--config', file],
-    logFile: join(lab.state, 'unprivileged.log'),
+    logFile: lab.description.log,
     readyWithinMs: 60_000,
     isReady: async () => (await httpStatus(`${lab.description.api}/readyz`)) === 200,
   })
@@ -71,7 +70,7 @@ here('plan, apply, diagnosis, repair and remove work through the agents', { time
   const { planId, host } = await applied(lab, { subdomain: 'plain', tls: true })
   const { primary, secondary } = lab.description.edges
   expect([hasEntry(primary, host), hasEntry(secondary, host)]).toEqual([true, true])
-  await until('the host runs', async () => {
+  await untilChecked(lab, 'the host runs', async () => {
     const { body } = await lab.call({ method: 'GET', path: `/api/health?host=${host}` })
     return body.badge === 'RUNNING'
   })
