@@ -161,16 +161,16 @@ describe("by the tools, with the SDK's client", () => {
 
   test('extend, mute, maintenance, renew, remove: one call each', async () => {
     const host = await exposed('mcp-one', { tls: true, expiresIn: 3600 })
-    for (const [tool, args] of [
+    for (const [tool, args, told = {}] of [
       ['extend_exposure', { expiresIn: 7200 }],
       ['mute_host', { expiresIn: 7200 }],
       ['mute_host', { on: false }],
       ['set_maintenance', { on: true }],
       ['set_maintenance', { on: false }],
-      ['renew_certificate', {}],
+      ['renew_certificate', {}, { certificate: { source: 'issued' } }],
       ['remove_exposure', {}],
     ] as const)
-      structured(await use(tool, { host, ...args }))
+      expect(structured(await use(tool, { host, ...args }))).toMatchObject(told)
   }, 90_000)
 
   test('resolve a blocked run: apply_plan, and the command that a person is asked for', async () => {
