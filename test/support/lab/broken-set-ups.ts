@@ -241,7 +241,6 @@ export const BROKEN: readonly Broken[] = [
   },
   {
     name: 'the zone has no DNS key',
-    long: true,
     config: (config) => Reflect.deleteProperty(zoneIn(config), 'tsig'),
     doctor: /has no key[\s\S]*Set zones\.lab\.test\.tsig\./,
     apply: /key/,
