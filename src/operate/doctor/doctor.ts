@@ -7,7 +7,7 @@ import { fullDisks } from '../../runtime/disk.ts'
 import { type ExaminedAgent, type ExaminedEdge, examineAgent, examineEdge } from './edges.ts'
 import { type Finding, fault, ok, warning } from './finding.ts'
 import { type ExaminedStore, examineFolder, examineReadable, examineStore, isThere } from './folders.ts'
-import { examineListener, type Listener } from './ports.ts'
+import { examineListener, type Listener, Sockets } from './ports.ts'
 import { type ExaminedZone, examineAuthority, examineInventory, examineZone } from './zones.ts'
 
 /** Everything that doctor checks. The checks change nothing. */
@@ -47,7 +47,8 @@ export async function examine(parts: DoctorParts): Promise<Finding[]> {
   ])
   // Last and one by one: finding the owner of a port reads /proc synchronously and blocks everything else.
   const listeners: Finding[] = []
-  for (const listener of parts.listeners) listeners.push(await examineListener(listener))
+  const sockets = new Sockets()
+  for (const listener of parts.listeners) listeners.push(await examineListener(listener, sockets))
   return [...found.flat(), ...listeners]
 }
 

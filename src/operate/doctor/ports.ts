@@ -12,7 +12,7 @@ export interface Listener extends Endpoint {
   readonly isOurs: (owners: readonly number[]) => Promise<boolean>
 }
 
-export async function examineListener(listener: Listener): Promise<Finding> {
+export async function examineListener(listener: Listener, machine = new Sockets()): Promise<Finding> {
   const { subject, address, port, isOurs } = listener
   const place = formatEndpoint(listener)
   const code = await bindingError(listener)
@@ -25,7 +25,7 @@ export async function examineListener(listener: Listener): Promise<Finding> {
     return fault(subject, `This user may not listen on ${place}.`, fix)
   }
   if (code !== 'EADDRINUSE') return fault(subject, `Listening on ${place} failed (${code}).`, 'Read the system log.')
-  const sockets = listeningSockets(address, port, ['tcp']).map(ownersOf)
+  const sockets = machine.listening(address, port, ['tcp']).map((socket) => machine.ownersOf(socket))
   const ours = await Promise.all(sockets.map((owners) => isOurs(owners.map(({ pid }) => pid))))
   if (ours.length > 0 && ours.every(Boolean)) return ok(subject, `Drawbridge or its nginx listens on ${place}.`)
   const [owner] = sockets.filter((_, index) => !ours[index]).flat()
@@ -51,33 +51,57 @@ export interface SocketOwner {
 }
 
 /** The processes that take what comes to the address. Empty if unknown, such as processes of another user. */
-export const socketOwners = (address: string, port: number): SocketOwner[] =>
-  listeningSockets(address, port, ['tcp', 'udp']).flatMap(ownersOf)
+export const socketOwners = (address: string, port: number): readonly SocketOwner[] => {
+  const sockets = new Sockets()
+  return sockets.listening(address, port, ['tcp', 'udp']).flatMap((socket) => sockets.ownersOf(socket))
+}
 
-const ownersOf = (socket: string): SocketOwner[] =>
-  readdirSync('/proc')
-    .map(Number)
-    .filter((pid) => pid > 0 && filesOf(pid).includes(socket))
-    .map((pid) => ({ pid, program: programOf(pid) }))
+/** The sockets of this machine, and the processes that have them. Each is read once: a machine may have thousands. */
+export class Sockets {
+  readonly #tables = new Map<string, string>()
+  #owners: ReadonlyMap<string, readonly SocketOwner[]> | undefined
 
-/**
- * The sockets that take what comes to the address: those of the very address, or else those of all addresses. All sockets of the port
- * if the address is `0.0.0.0` or `::` and none has it. Named as /proc/PID/fd links to them: `socket:[INODE]`.
- */
-function listeningSockets(address: string, port: number, protocols: readonly ('tcp' | 'udp')[]): string[] {
-  return protocols.flatMap((protocol) => {
-    const all = [protocol, `${protocol}6`].flatMap((table) => socketsIn(table, port))
-    const at = (wanted: string) => all.filter((one) => one.address === wanted)
-    const isFourth = isIPv4(address)
-    const tries = [at(address), isFourth ? at('0.0.0.0') : [], at('::')]
-    if (address === '0.0.0.0' || address === '::')
-      tries.splice(
-        1,
-        1,
-        all.filter((one) => isIPv4(one.address) === isFourth),
-      )
-    return (tries.find(({ length }) => length > 0) ?? []).map(({ socket }) => socket)
-  })
+  ownersOf(socket: string): readonly SocketOwner[] {
+    this.#owners ??= ownersBySocket()
+    return this.#owners.get(socket) ?? []
+  }
+
+  /**
+   * The sockets that take what comes to the address: those of the very address, or else those of all addresses. All sockets of the port
+   * if the address is `0.0.0.0` or `::` and none has it. Named as /proc/PID/fd links to them: `socket:[INODE]`.
+   */
+  listening(address: string, port: number, protocols: readonly ('tcp' | 'udp')[]): string[] {
+    return protocols.flatMap((protocol) => {
+      const all = [protocol, `${protocol}6`].flatMap((table) => socketsIn(this.#table(table), port))
+      const at = (wanted: string) => all.filter((one) => one.address === wanted)
+      const isFourth = isIPv4(address)
+      const tries = [at(address), isFourth ? at('0.0.0.0') : [], at('::')]
+      if (address === '0.0.0.0' || address === '::')
+        tries.splice(
+          1,
+          1,
+          all.filter((one) => isIPv4(one.address) === isFourth),
+        )
+      return (tries.find(({ length }) => length > 0) ?? []).map(({ socket }) => socket)
+    })
+  }
+
+  #table(name: string): string {
+    const text = this.#tables.get(name) ?? readOrEmpty(`/proc/net/${name}`)
+    this.#tables.set(name, text)
+    return text
+  }
+}
+
+function ownersBySocket(): ReadonlyMap<string, readonly SocketOwner[]> {
+  const owners = new Map<string, SocketOwner[]>()
+  for (const pid of readdirSync('/proc').map(Number)) {
+    const sockets = pid > 0 ? filesOf(pid).filter((file) => file.startsWith('socket:')) : []
+    if (sockets.length === 0) continue
+    const owner = { pid, program: programOf(pid) }
+    for (const socket of new Set(sockets)) owners.set(socket, [...(owners.get(socket) ?? []), owner])
+  }
+  return owners
 }
 
 /**
@@ -87,7 +111,7 @@ function listeningSockets(address: string, port: number, protocols: readonly ('t
 function socketsIn(table: string, port: number): { address: string; socket: string }[] {
   const hexPort = port.toString(16).toUpperCase().padStart(4, '0')
   const rows = new RegExp(`^ *\\d+: (\\w+):${hexPort} \\w+:0000(?: +\\S+){6} +(\\d+)`, 'gm')
-  return [...readOrEmpty(`/proc/net/${table}`).matchAll(rows)].flatMap(([, hex = '', inode]) => {
+  return [...table.matchAll(rows)].flatMap(([, hex = '', inode]) => {
     const address = addressIn(hex)
     return address === undefined ? [] : [{ address, socket: `socket:[${inode}]` }]
   })
