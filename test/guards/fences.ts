@@ -3,6 +3,7 @@ import type { Cuts } from './cuts.ts'
 /** What an older run sends is refused: by the store and by the edges. For DNS the signature ends with the lease, see leases.ts. */
 export const FENCE_GUARDS: Cuts = {
   'the store lets only a higher fence adopt a run': "      .where('fence', '<', fence)\n",
+  'the store lets a run be adopted only as it was read': "      .where('fence', '=', read.fence)\n",
   'the store ends a run only under its newest fence': [
     "      .where('fence', '<=', fence)\n      .executeTakeFirst()\n    if (numUpdatedRows === 0n)",
     '      .executeTakeFirst()\n    if (numUpdatedRows === 0n)',

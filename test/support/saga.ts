@@ -68,6 +68,7 @@ interface Faults {
 export class FakeWorld {
   readonly undone: string[] = []
   beforeEffect: (step: string) => Promise<void> = async () => undefined
+  beforeUndo: (step: string) => Promise<void> = async () => undefined
   /** Called in the middle of every effect. */
   beat: () => void = () => undefined
   /** Thrown by every call of the DNS step. */
@@ -111,6 +112,7 @@ export class FakeWorld {
       },
       undo: async (image: unknown) => {
         this.#hinder(name)
+        await this.beforeUndo(name)
         if (this.#faults.undoFails === i) throw new StepFault('cannot be undone')
         if ((image as { stood: boolean }).stood)
           this.#broken.push(`${name} was undone although it existed before the run`)

@@ -183,10 +183,10 @@ export class World {
   }
 
   #noting(store: Store): Store {
-    const adoptRun: Store['adoptRun'] = async (runId, holder, fence) => {
-      const isAdopted = await store.adoptRun(runId, holder, fence)
+    const adoptRun: Store['adoptRun'] = async (run, holder, fence) => {
+      const isAdopted = await store.adoptRun(run, holder, fence)
       const living = [...this.services.values()].filter(({ process }) => process.isAwake && !process.wasPaused)
-      if (isAdopted && living.some((service) => service.executes(runId))) this.robbed.push(runId)
+      if (isAdopted && living.some((service) => service.executes(run.runId))) this.robbed.push(run.runId)
       return isAdopted
     }
     return { ...store, adoptRun }

@@ -98,7 +98,10 @@ const nobodyCame = (): Problem =>
 
 const about = ({ runId, host, action }: Run) => ({ runId, host, action })
 
-/** Takes the leases of a run and adopts it. Undefined while its holder may live, or if the run has ended. */
+/**
+ * Takes the leases of a run and adopts it. Undefined while its holder may live, if the run has ended, or if another instance had it since it
+ * was read: what that one has done decides how it goes on, so the next look reads it anew.
+ */
 async function take(run: Run, { store, runs, instance, clock }: RecoverParts): Promise<Taken | undefined> {
   const { runId } = run
   const take = (hosts: readonly string[]) =>
@@ -110,7 +113,7 @@ async function take(run: Run, { store, runs, instance, clock }: RecoverParts): P
   const leases = [first, ...(await take([...further]))]
   const plan = await store.findPlan(run.planId)
   // The holder may still live while one of its leases does.
-  if (!plan || leases.length <= further.size || !(await store.adoptRun(runId, instance, first.fence))) {
+  if (!plan || leases.length <= further.size || !(await store.adoptRun(run, instance, first.fence))) {
     await store.releaseLeases(leases)
     return undefined
   }

@@ -33,10 +33,10 @@ export interface RunStore {
    */
   unsettledRunIds(): Promise<string[]>
   /**
-   * Gives a run that its holder abandoned to another instance, under a higher fence. False when the run has ended, or
-   * when its fence is not lower.
+   * Gives a run that its holder abandoned to another instance, under a higher fence. False when the run has ended, when it was adopted
+   * since it was `read`, or when its fence is not lower. So what was read of it is true under the new fence, too.
    */
-  adoptRun(runId: string, holder: string, fence: number): Promise<boolean>
+  adoptRun(read: Pick<Run, 'runId' | 'fence'>, holder: string, fence: number): Promise<boolean>
   /**
    * Ends a run. False when the run had ended before. Rejects with StaleFence when `fence` is older than the fence of
    * the run.

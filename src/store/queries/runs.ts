@@ -80,12 +80,13 @@ export const runsIn = (db: Kysely<Schema>): Runs => ({
     return [...new Set(rows.map(({ run_id }) => run_id))]
   },
 
-  async adoptRun(runId, holder, fence) {
+  async adoptRun(read, holder, fence) {
     const { numUpdatedRows } = await db
       .updateTable('runs')
       .set({ holder, fence })
-      .where('run_id', '=', runId)
+      .where('run_id', '=', read.runId)
       .where('state', '=', 'running')
+      .where('fence', '=', read.fence)
       .where('fence', '<', fence)
       .executeTakeFirst()
     return numUpdatedRows === 1n

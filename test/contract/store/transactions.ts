@@ -93,7 +93,7 @@ export function transactionSuite(on: Bench): void {
     on.it('fail alone: each gets its own error, and all others are committed', async (store) => {
       await store.insertPlan(samplePlan())
       await store.insertRun(sampleRun())
-      await store.adoptRun('run_1', 'two', 2)
+      await store.adoptRun(sampleRun(), 'two', 2)
       const own = new Error('something went wrong')
       const FAULTS: Record<number, (session: StoreSession) => Promise<unknown>> = {
         0: () => Promise.reject(own),

@@ -15,6 +15,7 @@ import { storeOfFile } from '../../support/fresh.ts'
 import { appliedPlan, FakeWorld, newRun } from '../../support/saga.ts'
 
 const LEASE_MS = 30_000
+const SHORT_LEASE_MS = 5_000
 const STEPS = ['backup', 'dns', 'proxy']
 
 let now = 1_000_000
@@ -38,6 +39,7 @@ function instance(
   worlds: ReadonlyMap<string, FakeWorld>,
   raiseFences: RunsParts['raiseFences'] = async (fences) =>
     void told.push(...fences.map(({ number }) => `fence ${number}`)),
+  given: Partial<Pick<RunsParts, 'leaseMs' | 'clock'>> = {},
 ) {
   const log = createLog('trace', [], { write: (line) => void lines.push(line) })
   const trail = new AuditTrail(store)
@@ -56,6 +58,7 @@ function instance(
       if (!world) throw new Error('this installation lacks what the run needs')
       return world.steps(STEPS)
     },
+    ...given,
   })
   return { store, runs, instance: name, log, clock, stepsToRepair: async () => [] }
 }
@@ -370,4 +373,48 @@ test('a run that nobody takes up is given up without a change, by any instance',
   expect(outcome).toMatchObject({ kind: 'rolled_back', fault: { code: 'unavailable', members: { retryAfter: 5 } } })
   expect([await stateOf(run), world.standing()]).toEqual(['rolled_back', []])
   expect(await store.findPlan(run.planId)).toMatchObject({ state: 'applied' })
+})
+
+/**
+ * `two` has read which runs nobody has taken up. Before it goes on, `one` takes such a run up and is killed, in the undo of `backup` if the
+ * removal fails and otherwise before `proxy`. The lease of `one` runs out within `afterMs`.
+ */
+async function takenUpMeanwhile({ fails, afterMs, reaches }: { fails?: number; afterMs: number; reaches: boolean }) {
+  const { run, result } = await handedOver()
+  const world = new FakeWorld(STEPS, { fails })
+  const worlds = new Map([[run.runId, world]])
+  const killed = Promise.withResolvers<void>()
+  const hang = (): Promise<never> => {
+    killed.resolve()
+    return new Promise(() => undefined)
+  }
+  if (fails === undefined) world.beforeEffect = async (step) => (step === 'proxy' ? hang() : undefined)
+  else world.beforeUndo = async (step) => (step === 'backup' ? hang() : undefined)
+  // A process that is killed renews no lease.
+  const mortal = { leaseMs: SHORT_LEASE_MS, clock: { ...clock, every: () => ({ cancel: () => undefined }) } }
+  const one = instance('one', worlds, undefined, mortal)
+  const two = instance('two', worlds)
+  const meanwhile = async () => {
+    await takeUp({ ...one, reaches: async () => true })
+    await killed.promise
+    world.beforeEffect = world.beforeUndo = async () => undefined
+    world.heal()
+    now += afterMs
+    return reaches
+  }
+  await takeUp({ ...two, reaches: meanwhile })
+  await two.runs.drain(LEASE_MS)
+  expect(await store.findRun(run.runId)).toMatchObject({ state: 'running', holder: 'one' })
+  await recover(two)
+  return { kind: (await result).outcome.kind, standing: world.standing() }
+}
+
+test('a run that another instance has taken up meanwhile is not given up', async () => {
+  const { kind, standing } = await takenUpMeanwhile({ afterMs: 15_001, reaches: false })
+  expect([kind, standing]).toEqual(['succeeded', STEPS])
+})
+
+test('a run that another instance has taken up meanwhile does not go forward when it was going back', async () => {
+  const { kind, standing } = await takenUpMeanwhile({ fails: 2, afterMs: SHORT_LEASE_MS, reaches: true })
+  expect([kind, standing]).toEqual(['rolled_back', []])
 })

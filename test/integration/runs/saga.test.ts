@@ -211,12 +211,12 @@ test('the table of crash points lists every point that a saga passes', async () 
 
 describe('a run stops without undoing anything after', () => {
   test('a lost lease', async () => {
-    const { runId } = await newRun(store, 'apply')
+    const run = await newRun(store, 'apply')
     const world = new FakeWorld(STEPS.apply, {})
     world.beforeEffect = async (step) => {
-      if (step === 'dns') await store.adoptRun(runId, 'another', 2)
+      if (step === 'dns') await store.adoptRun(run, 'another', 2)
     }
-    await expect(runProcess({ action: 'apply', world, runId })).rejects.toThrow(StaleFence)
+    await expect(runProcess({ action: 'apply', world, runId: run.runId })).rejects.toThrow(StaleFence)
     expect(world.standing()).toEqual(['check', 'backup', 'certificate', 'proxy', 'dns'])
     expect(world.undone).toEqual([])
   })

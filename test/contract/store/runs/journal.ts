@@ -45,7 +45,7 @@ export const journalSuite = (on: Bench) =>
 
     it('refuses an entry with an older fence, and leaves no gap', async () => {
       await store.appendJournal(sampleStep(), 1)
-      await store.adoptRun(runId, 'two', 5)
+      await store.adoptRun(sampleRun(), 'two', 5)
       for (const fence of [1, 4]) {
         await expect(store.appendJournal(sampleStep({ mark: 'done' }), fence)).rejects.toThrow(StaleFence)
       }
@@ -61,7 +61,7 @@ export const journalSuite = (on: Bench) =>
     })
 
     it('fails the whole transaction of a stale holder', async () => {
-      await store.adoptRun(runId, 'two', 2)
+      await store.adoptRun(sampleRun(), 'two', 2)
       const stale = store.transaction(async (session) => {
         await session.movePlan(samplePlan().planId, ['planned'], 'applied')
         await session.appendJournal(sampleStep({ mark: 'verdict' }), 1)
@@ -96,7 +96,9 @@ export const journalSuite = (on: Bench) =>
     it('refuses the old holder from the moment another adopts the run, even when both write at once', async () => {
       const second = await on.open()
       const old = Array.from({ length: 20 }, () => store.appendJournal(sampleStep({ step: 'old' }), 1))
-      const adopted = second.adoptRun(runId, 'two', 2).then(() => second.appendJournal(sampleStep({ step: 'new' }), 2))
+      const adopted = second
+        .adoptRun(sampleRun(), 'two', 2)
+        .then(() => second.appendJournal(sampleStep({ step: 'new' }), 2))
       const outcomes = await Promise.allSettled(old)
       const { seq } = await adopted
       const steps = (await store.readJournal(runId, 0)).map((entry) => entry.step)

@@ -104,11 +104,12 @@ export const runSuite = (on: Bench) =>
     })
 
     it('are adopted under a higher fence only, and finished only under theirs', async () => {
-      await store.insertRun(sampleRun({ fence: 3 }))
-      expect(await store.adoptRun(runId, 'two', 3)).toBe(false)
-      expect(await store.adoptRun(runId, 'two', 2)).toBe(false)
-      expect(await store.findRun(runId)).toStrictEqual(sampleRun({ fence: 3 }))
-      expect(await store.adoptRun(runId, 'two', 4)).toBe(true)
+      const run = sampleRun({ fence: 3 })
+      await store.insertRun(run)
+      expect(await store.adoptRun(run, 'two', 3)).toBe(false)
+      expect(await store.adoptRun(run, 'two', 2)).toBe(false)
+      expect(await store.findRun(runId)).toStrictEqual(run)
+      expect(await store.adoptRun(run, 'two', 4)).toBe(true)
       const adopted = sampleRun({ fence: 4, holder: 'two' })
       expect(await store.findRun(runId)).toStrictEqual(adopted)
       await expect(store.finishRun(runId, 'succeeded', NOW, 3)).rejects.toThrow(StaleFence)
@@ -116,11 +117,21 @@ export const runSuite = (on: Bench) =>
       expect(await store.finishRun(runId, 'rolled_back', NOW, 4)).toBe(true)
     })
 
+    it('are not adopted by who has read them before another adopted them', async () => {
+      const read = sampleRun()
+      await store.insertRun(read)
+      expect(await store.adoptRun(read, 'two', 2)).toBe(true)
+      expect(await store.adoptRun(read, 'three', 3)).toBe(false)
+      const adopted = sampleRun({ fence: 2, holder: 'two' })
+      expect(await store.findRun(runId)).toStrictEqual(adopted)
+      expect(await store.adoptRun(adopted, 'three', 3)).toBe(true)
+    })
+
     it('cannot be adopted when they are finished or unknown', async () => {
       await store.insertRun(sampleRun())
       await store.finishRun(runId, 'succeeded', NOW, 1)
-      expect(await store.adoptRun(runId, 'two', 9)).toBe(false)
-      expect(await store.adoptRun('run_none', 'two', 9)).toBe(false)
+      expect(await store.adoptRun(sampleRun(), 'two', 9)).toBe(false)
+      expect(await store.adoptRun(sampleRun({ runId: 'run_none' }), 'two', 9)).toBe(false)
       expect(await store.findRun(runId)).toMatchObject({ holder: 'one', fence: 1 })
     })
 
@@ -128,7 +139,7 @@ export const runSuite = (on: Bench) =>
       const second = await on.open()
       await store.insertRun(sampleRun())
       const adoptions = await Promise.all(
-        Array.from({ length: 20 }, (_, i) => (i % 2 ? store : second).adoptRun(runId, `holder ${i}`, 2)),
+        Array.from({ length: 20 }, (_, i) => (i % 2 ? store : second).adoptRun(sampleRun(), `holder ${i}`, 2)),
       )
       expect(adoptions.filter(Boolean)).toHaveLength(1)
     })
