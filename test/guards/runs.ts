@@ -37,7 +37,9 @@ export const RUN_GUARDS: Cuts = {
     "await session.insertExposure({ host, planId, state: 'applying', fence, since: at, runId })\n    return",
   ],
   'a plan is changed only from a state that allows it': ["  remove: ['applied'],", '  remove: PLAN_STATES,'],
-  'recovery leaves a run alone that has just begun': ' && startedAt < begunBefore',
+  'recovery leaves a run alone that has just begun': ' && !hasJustBegun(run)',
+  'recovery finishes a run that began before the clock was set back': ' && startedAt <= latest',
+  'a run that nobody takes up ends although the clock was set back': ' || -ageMs > OPEN_MS + runs.leaseMs',
   'recovery takes a run only with all its leases': ' || leases.length <= further.size',
   'recovery raises the fences before it trusts an edge': [
     'await raiseFences(guard.fences).then(',

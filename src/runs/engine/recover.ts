@@ -29,12 +29,18 @@ export interface Recovered {
 /**
  * Finishes every unfinished run that began before `begunBefore` and that no instance executes. All run at the same time, so
  * one that cannot finish yet delays no other. The run of another instance is not touched while its lease lives.
+ * A run whose beginning is as far ahead has begun before, too: the clock was set back since.
  */
 export async function recover(parts: RecoverParts, begunBefore = Number.POSITIVE_INFINITY): Promise<Recovered> {
-  const left = (await parts.store.unfinishedRuns()).filter(
-    ({ runId, holder, startedAt }) => holder !== NOBODY && startedAt < begunBefore && !parts.runs.isUnderWay(runId),
+  const { log, clock } = parts
+  const graceMs = clock.now() - begunBefore
+  const unfinished = await parts.store.unfinishedRuns()
+  // Read after the list: a run may begin while the store answers.
+  const latest = clock.now() + graceMs
+  const hasJustBegun = ({ startedAt }: Run) => startedAt >= begunBefore && startedAt <= latest
+  const left = unfinished.filter(
+    (run) => run.holder !== NOBODY && !hasJustBegun(run) && !parts.runs.isUnderWay(run.runId),
   )
-  const { log } = parts
   const finish = (run: Run) =>
     parts.runs.taking(run.runId, async () => {
       const taken = await take(run, parts)
@@ -72,7 +78,9 @@ export async function takeUp(parts: RecoverParts & { readonly reaches: () => Pro
   if (open.length === 0) return
   const reaches = await parts.reaches()
   const start = async (run: Run): Promise<void> => {
-    const isLate = clock.now() - run.startedAt > OPEN_MS
+    const ageMs = clock.now() - run.startedAt
+    // The clocks of two instances differ by less than a lease. Further ahead, the clock was set back since, and the age is unknown.
+    const isLate = ageMs > OPEN_MS || -ageMs > OPEN_MS + runs.leaseMs
     if (!isLate && !reaches) return
     const taken = await take(run, parts)
     if (!taken) return

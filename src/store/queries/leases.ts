@@ -90,6 +90,7 @@ async function take(
           eb.or([
             eb('leases.holder', 'is', null),
             eb('leases.holder', '=', holder),
+            // An expiry far ahead proves no death: when clocks are set back, a live lease looks so until its next renewal.
             eb('leases.expires_at', '<=', now),
           ]),
         ),

@@ -3,7 +3,7 @@ import { AuditTrail } from '../../../src/audit/trail.ts'
 import { EdgeFault } from '../../../src/edge/contract/fault.ts'
 import { hostLease, LEFT_OPEN, NOBODY, type Run, runHolder } from '../../../src/model/run.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
-import { begin } from '../../../src/runs/engine/begin.ts'
+import { begin, type Carried } from '../../../src/runs/engine/begin.ts'
 import { problemOf, type RunResult } from '../../../src/runs/engine/ending.ts'
 import { recover, takeUp } from '../../../src/runs/engine/recover.ts'
 import { resolve } from '../../../src/runs/engine/resolve.ts'
@@ -16,6 +16,7 @@ import { appliedPlan, FakeWorld, newRun } from '../../support/saga.ts'
 
 const LEASE_MS = 30_000
 const SHORT_LEASE_MS = 5_000
+const HOUR_MS = 3_600_000
 const STEPS = ['backup', 'dns', 'proxy']
 
 let now = 1_000_000
@@ -69,6 +70,13 @@ async function leftBy(holder: string): Promise<Run> {
   return run
 }
 
+async function beginRemoval(holder: string, handsOver: boolean): Promise<Carried> {
+  const plan = await appliedPlan(store, now)
+  const origin = { actor: '127.0.0.1', network: 'internal', right: 'capability' } as const
+  const beginning = { action: 'remove', plan, origin, instance: holder, handsOver, leaseMs: LEASE_MS } as const
+  return store.transaction((session) => begin({ ...beginning, at: now }, session))
+}
+
 const stateOf = async ({ runId }: Run) => (await store.findRun(runId))?.state
 
 test('a run that cannot be recovered does not stop the recovery of the others', async () => {
@@ -100,6 +108,30 @@ test('a run that has just started is not recovered', async () => {
   await recover(parts, 0)
   expect(await stateOf(run)).toBe('running')
   await recover(parts, 1)
+  expect(await stateOf(run)).toBe('succeeded')
+})
+
+/** Sets the clock back for the time of `work`. */
+async function setBack<T>(ms: number, work: () => Promise<T>): Promise<T> {
+  now -= ms
+  return work().finally(() => {
+    now += ms
+  })
+}
+
+test('a run that was interrupted before the clock was set back is finished at the next look', async () => {
+  const { run } = await beginRemoval('me', false)
+  const parts = instance('me', new Map([[run.runId, new FakeWorld(STEPS, {})]]))
+  await setBack(HOUR_MS, () => recover(parts, now - 5_000))
+  expect(await stateOf(run)).toBe('succeeded')
+})
+
+test('a run that began a moment before the clock was set back a little is not recovered', async () => {
+  const { run } = await beginRemoval('me', false)
+  const parts = instance('me', new Map([[run.runId, new FakeWorld(STEPS, {})]]))
+  await setBack(100, () => recover(parts, now - 5_000))
+  expect(await stateOf(run)).toBe('running')
+  await recover(parts)
   expect(await stateOf(run)).toBe('succeeded')
 })
 
@@ -327,10 +359,7 @@ test('only a run that a restore has blocked is ended by a repair or a removal', 
 
 /** A removal that an instance has begun for another one. Resolves with what its caller gets. */
 async function handedOver(): Promise<{ run: Run; result: Promise<RunResult> }> {
-  const plan = await appliedPlan(store, now)
-  const origin = { actor: '127.0.0.1', network: 'internal', right: 'capability' } as const
-  const beginning = { action: 'remove', plan, origin, instance: 'blind', handsOver: true, leaseMs: LEASE_MS } as const
-  const begun = await store.transaction((session) => begin({ ...beginning, at: now }, session))
+  const begun = await beginRemoval('blind', true)
   return { run: begun.run, result: instance('blind', new Map()).runs.start(begun) }
 }
 
@@ -373,6 +402,24 @@ test('a run that nobody takes up is given up without a change, by any instance',
   expect(outcome).toMatchObject({ kind: 'rolled_back', fault: { code: 'unavailable', members: { retryAfter: 5 } } })
   expect([await stateOf(run), world.standing()]).toEqual(['rolled_back', []])
   expect(await store.findPlan(run.planId)).toMatchObject({ state: 'applied' })
+})
+
+test('a run that nobody has taken up when the clock is set back is given up, too', async () => {
+  const { run, result } = await handedOver()
+  const blind = seeing('blind', new Map([[run.runId, new FakeWorld(STEPS, {})]]), false)
+  await setBack(HOUR_MS, () => takeUp(blind))
+  await blind.runs.drain(LEASE_MS)
+  expect(await stateOf(run)).toBe('rolled_back')
+  expect((await result).outcome).toMatchObject({ kind: 'rolled_back', fault: { code: 'unavailable' } })
+})
+
+test('a run of an instance whose clock is ahead by less than a lease is taken up', async () => {
+  const { run, result } = await handedOver()
+  await setBack(LEASE_MS - 1, async () => {
+    await takeUp(seeing('blind', new Map(), false))
+    await takeUp(seeing('one', new Map([[run.runId, new FakeWorld(STEPS, {})]]), true))
+  })
+  expect((await result).outcome.kind).toBe('succeeded')
 })
 
 /**
