@@ -51,10 +51,16 @@ export const RUN_GUARDS: Cuts = {
   ],
   'one process takes up a run once': '    if (this.isUnderWay(runId) || this.#taking.has(runId)) return undefined\n',
   'a run for another instance is only taken up where its edge is reached': '    if (!isLate && !reaches) return\n',
-  'a plan that is being resolved is not resolved again': [
+  'a plan that is not blocked is not resolved': [
     "if (plan?.state === 'blocked' && run?.state === 'blocked' && !isUnderWay) return run",
     'if (run) return run',
   ],
+  'a blocked run is taken over only if it is still blocked under its lease': [
+    "if (plan?.state === 'blocked' && (claimedBy ?? taken.run.runId) === taken.run.runId) return taken",
+    'if (plan || claimedBy) return taken',
+  ],
+  'a decision ends only the blocked run that it was made for':
+    '    if (still.runId !== blocked.runId) throw resolvedMeanwhile(planId)\n',
   'the end of a run is stored once': [
     'if (!(await session.finishRun(runId, ending.run, at, fence))) return undefined',
     'await session.finishRun(runId, ending.run, at, fence)',

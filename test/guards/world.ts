@@ -13,7 +13,7 @@ export const WORLD_GUARDS: Cuts = {
     'if (held) return { records: held',
   ],
   'a run that a restore has blocked is not undone by its old journal':
-    '    if (isLeftOpen(old)) return runs.begin({ ...beginning, task: await renewAgain(blocked, task, session) }, session)\n',
+    '    if (isLeftOpen(old)) return takeOver(await renewAgain(blocked, task, session))\n',
   'an undone accept takes its released file off the Secondary': ['(run ? released.undo(run, host) : [])', '[]'],
   'a run leaves an edit on the Secondary': [
     '    if (!recertified) throw edited(host, known)\n    return',

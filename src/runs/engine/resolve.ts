@@ -2,6 +2,7 @@ import { Problem } from '../../model/errors.ts'
 import type { Plan } from '../../model/exposure.ts'
 import { BY_CONSOLE, isLeftOpen, type JournalEntry, type Run, type RunTask, type StepName } from '../../model/run.ts'
 import type { Store, StoreSession } from '../../store/ports/store.ts'
+import type { Beginning, Carried } from './begin.ts'
 import type { RunResult } from './ending.ts'
 import { type Runs, taskIn } from './runs.ts'
 
@@ -45,8 +46,9 @@ async function finishRollback(planId: string, parts: ResolveParts): Promise<RunR
     const { handedOver: _, ...task } = taskIn(old)
     const plan = await planOf(planId, session)
     const beginning = { action: blocked.action, plan, takesOver: blocked, origin: BY_CONSOLE }
-    if (isLeftOpen(old)) return runs.begin({ ...beginning, task: await renewAgain(blocked, task, session) }, session)
-    const taken = await runs.begin({ ...beginning, task }, session)
+    const takeOver = (told: RunTask) => take(planId, { ...beginning, task: told }, runs, session)
+    if (isLeftOpen(old)) return takeOver(await renewAgain(blocked, task, session))
+    const taken = await takeOver(task)
     // The new run's journal takes over the old entries: after a crash it is all that recovery reads.
     const { runId, fence } = taken.run
     for (const entry of old.filter(({ step }) => step !== 'run'))
@@ -84,10 +86,11 @@ async function decide(planId: string, by: Decision, parts: ResolveParts): Promis
   const steps = by === 'repair' && served ? await parts.stepsToRepair(served) : undefined
   const begun = await store.transaction(async (session) => {
     const still = await blockedRun(session, planId)
+    if (still.runId !== blocked.runId) throw resolvedMeanwhile(planId)
     const exposed = by === 'accept' ? undefined : await session.findExposure(still.host)
     const plan = await planOf(exposed?.planId ?? planId, session)
     const task = { resolves: still.runId, ...(steps && { steps, overwrite: true }) }
-    const taken = await runs.begin({ action: by, plan, task, takesOver: still, origin: BY_CONSOLE }, session)
+    const taken = await take(planId, { action: by, plan, task, takesOver: still, origin: BY_CONSOLE }, runs, session)
     if (still.action === 'renew' && taken.leases.length > 1)
       throw new Problem('plan_busy', `The blocked renewal of ${still.host} has changed other hosts, too.`, {
         nextAction: `Finish it with drawbridge resolve ${planId} --config FILE on the server.`,
@@ -96,6 +99,23 @@ async function decide(planId: string, by: Decision, parts: ResolveParts): Promis
   })
   return runs.start(begun)
 }
+
+/**
+ * Begins the run that takes over a blocked one. On PostgreSQL a transaction sees what others commit while it waits for the lease, so under
+ * the lease it looks again whether the run is still to be resolved.
+ */
+async function take(planId: string, beginning: Beginning, runs: Runs, session: StoreSession): Promise<Carried> {
+  const taken = await runs.begin(beginning, session)
+  const plan = await session.findPlan(planId)
+  const claimedBy = plan && (await session.findExposure(plan.host))?.runId
+  if (plan?.state === 'blocked' && (claimedBy ?? taken.run.runId) === taken.run.runId) return taken
+  throw resolvedMeanwhile(planId)
+}
+
+const resolvedMeanwhile = (planId: string): Problem =>
+  new Problem('plan_busy', `Another call has resolved plan ${planId} at this moment. Nothing was changed.`, {
+    nextAction: 'See how that ended with GET /api/deploy/plans/{planId}.',
+  })
 
 /** The plan by which the host of a blocked run is exposed: that of an update is the former one. */
 async function servedBefore({ host, planId, runId }: Run, by: Decision, store: Store): Promise<Plan> {

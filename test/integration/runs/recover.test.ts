@@ -10,7 +10,7 @@ import { resolve } from '../../../src/runs/engine/resolve.ts'
 import { Runs, type RunsParts } from '../../../src/runs/engine/runs.ts'
 import { StepFault } from '../../../src/runs/engine/step.ts'
 import { createLog } from '../../../src/runtime/log.ts'
-import type { Store } from '../../../src/store/ports/store.ts'
+import type { Store, StoreSession } from '../../../src/store/ports/store.ts'
 import { storeOfFile } from '../../support/fresh.ts'
 import { appliedPlan, FakeWorld, newRun } from '../../support/saga.ts'
 
@@ -306,7 +306,10 @@ test('a plan that another call has just resolved is not resolved again', async (
     },
   }
   const parts = instance('me', new Map())
-  await expect(resolve(run.planId, 'undo', { ...parts, store: late })).rejects.toMatchObject({ code: 'plan_busy' })
+  await expect(resolve(run.planId, 'undo', { ...parts, store: late })).rejects.toMatchObject({
+    code: 'plan_busy',
+    message: `Plan ${run.planId} is not blocked: there is nothing to resolve.`,
+  })
   expect(await store.runsOf(run.planId)).toHaveLength(2)
 })
 
@@ -340,6 +343,64 @@ test('a run that a restore has blocked is not undone by its old journal', async 
   const removed = await resolve(run.planId, 'remove', parts)
   expect([removed.outcome.kind, world.standing()]).toEqual(['succeeded', STEPS])
   expect(await store.findPlan(run.planId)).toMatchObject({ state: 'removed' })
+})
+
+/** PostgreSQL shows a transaction what others commit while it waits for a lease. This store calls `meanwhile` at that moment. */
+const whileLeaseIsAwaited = (meanwhile: (session: StoreSession) => Promise<unknown>): Store => ({
+  ...store,
+  transaction: (work) =>
+    store.transaction((session) =>
+      work(
+        new Proxy(session, {
+          get: (_, name: keyof StoreSession) =>
+            name === 'takeLeases'
+              ? async (...terms: Parameters<StoreSession['takeLeases']>) => {
+                  await meanwhile(session)
+                  return session.takeLeases(...terms)
+                }
+              : session[name],
+        }),
+      ),
+    ),
+})
+
+/** Another call has resolved the run, and its own run could not undo everything. */
+async function blockedAgain(run: Run, session: StoreSession): Promise<void> {
+  const next: Run = { ...run, runId: `${run.runId}0`, state: 'blocked', startedAt: now, finishedAt: now }
+  await session.insertRun(next)
+  await session.passClaims(run.runId, next.runId)
+}
+
+test('a plan that another call has resolved while this one waits for the lease is not resolved again', async () => {
+  const run = await leftBy('me')
+  const world = new FakeWorld(STEPS, { fails: 2, undoFails: 1 })
+  await recover(instance('me', new Map([[run.runId, world]])))
+  const late = whileLeaseIsAwaited((session) => session.movePlan(run.planId, ['blocked'], 'rolled_back'))
+  const parts = { ...instance('me', new EveryRun(world)), store: late }
+  await expect(resolve(run.planId, 'undo', parts)).rejects.toMatchObject({ code: 'plan_busy' })
+  expect(await store.runsOf(run.planId)).toHaveLength(1)
+})
+
+test('a plan that another call has blocked again while this one waits for the lease is not resolved', async () => {
+  const run = await leftOpen('remove')
+  const late = whileLeaseIsAwaited((session) => blockedAgain(run, session))
+  const parts = { ...instance('me', new EveryRun(new FakeWorld(STEPS, {}))), store: late }
+  await expect(resolve(run.planId, 'remove', parts)).rejects.toMatchObject({ code: 'plan_busy' })
+  expect(await store.runsOf(run.planId)).toHaveLength(1)
+})
+
+test('a decision about a blocked run does not end the one that has followed it', async () => {
+  const run = await leftOpen('remove')
+  const late: Store = {
+    ...store,
+    transaction: async (work) => {
+      await store.transaction((session) => blockedAgain(run, session))
+      return store.transaction(work)
+    },
+  }
+  const parts = { ...instance('me', new EveryRun(new FakeWorld(STEPS, {}))), store: late }
+  await expect(resolve(run.planId, 'remove', parts)).rejects.toMatchObject({ code: 'plan_busy' })
+  expect(await store.runsOf(run.planId)).toHaveLength(2)
 })
 
 test('a renewal that a restore has blocked is begun again, because to undo it could bring back an older certificate', async () => {
