@@ -4,18 +4,19 @@ import type { Cuts } from './cuts.ts'
 export const LEASE_GUARDS: Cuts = {
   'a lease that has ended is not held': ['throw new LeaseLost(name)', 'continue'],
   'a lease is renewed while its holder works': ['void this.#renew()', 'undefined'],
-  'a lease that the store did not renew is lost': [
-    'renewed?.has(name) ? asked + this.#lifeMs : 0',
-    'asked + this.#lifeMs',
+  'a lease that the store did not renew is lost': ['renewed?.has(name) ? until : OVER', 'until'],
+  'a clock that is set back prolongs no lease': [
+    'Math.min(until.at - now.at, until.monotonic - now.monotonic)',
+    'until.at - now.at',
   ],
   'the earliest of several leases decides': [
-    'Math.min(...this.#heldUntil.values())',
-    'Math.max(...this.#heldUntil.values())',
+    'Math.min(...[...this.#heldUntil.values()]',
+    'Math.max(...[...this.#heldUntil.values()]',
   ],
   'nothing is done under a lease after its work has ended':
-    '    for (const { name } of this.#leases) this.#heldUntil.set(name, 0)\n',
+    '    for (const { name } of this.#leases) this.#heldUntil.set(name, OVER)\n',
   'a renewal that is answered late does not bring a lease back': [
-    'renewed ? held.filter(({ name }) => this.#heldUntil.get(name) !== 0) : []',
+    'renewed ? held.filter(({ name }) => this.#heldUntil.get(name) !== OVER) : []',
     'renewed ? held : []',
   ],
   'leases of several hosts are taken in one order': ['[...new Set(names)].toSorted()', '[...new Set(names)]'],

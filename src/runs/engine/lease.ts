@@ -12,6 +12,18 @@ export class LeaseLost extends Problem {
   }
 }
 
+/** One moment by both clocks. */
+interface Moment {
+  readonly at: number
+  readonly monotonic: number
+}
+
+/** The end of a lease that is not held any more. */
+const OVER: Moment = { at: 0, monotonic: 0 }
+
+/** The shorter of both times. */
+const leftBetween = (now: Moment, until: Moment): number => Math.min(until.at - now.at, until.monotonic - now.monotonic)
+
 /** Leases that are renewed together while their holder works. Knows when another instance may have taken one. */
 export class HeldLeases implements LeaseGuard {
   readonly #leases: readonly Lease[]
@@ -19,21 +31,28 @@ export class HeldLeases implements LeaseGuard {
   readonly #lifeMs: number
   readonly #clock: Clock
   readonly #beat: Timer
-  readonly #heldUntil: Map<string, number>
+  /** By both clocks: other instances compare with the time of the day, which somebody may set back here. */
+  readonly #heldUntil: Map<string, Moment>
 
   constructor(store: Pick<LeaseStore, 'renewLeases'>, leases: readonly Lease[], lifeMs: number, clock: Clock) {
     this.#leases = leases
     this.#store = store
     this.#lifeMs = lifeMs
     this.#clock = clock
-    this.#heldUntil = new Map(leases.map(({ name, expiresAt }) => [name, expiresAt]))
+    const { at, monotonic } = this.#now()
+    this.#heldUntil = new Map(
+      leases.map(({ name, expiresAt }) => {
+        const leftMs = Math.min(expiresAt - at, lifeMs)
+        return [name, { at: at + leftMs, monotonic: monotonic + leftMs }]
+      }),
+    )
     this.#beat = clock.every(lifeMs / 4, () => void this.#renew())
   }
 
   /** Throws if one of the leases may be lost. */
   assertHeld(): void {
-    const now = this.#clock.now()
-    for (const [name, until] of this.#heldUntil) if (now >= until) throw new LeaseLost(name)
+    const now = this.#now()
+    for (const [name, until] of this.#heldUntil) if (leftBetween(now, until) <= 0) throw new LeaseLost(name)
   }
 
   /**
@@ -51,13 +70,18 @@ export class HeldLeases implements LeaseGuard {
   }
 
   get leftMs(): number {
-    return Math.max(0, Math.min(...this.#heldUntil.values()) - this.#clock.now())
+    const now = this.#now()
+    return Math.max(0, Math.min(...[...this.#heldUntil.values()].map((until) => leftBetween(now, until))))
+  }
+
+  #now(): Moment {
+    return { at: this.#clock.now(), monotonic: this.#clock.monotonic() }
   }
 
   /** Stops renewing. Does not release the leases, but nothing may be done under them any more. */
   stop(): void {
     this.#beat.cancel()
-    for (const { name } of this.#leases) this.#heldUntil.set(name, 0)
+    for (const { name } of this.#leases) this.#heldUntil.set(name, OVER)
   }
 
   /**
@@ -65,12 +89,13 @@ export class HeldLeases implements LeaseGuard {
    * may have waited.
    */
   async #renew(): Promise<boolean> {
-    const asked = this.#clock.now()
-    const held = this.#leases.filter(({ name }) => this.#heldUntil.get(name) !== 0)
-    const renewed = await this.#store.renewLeases(held, asked, this.#lifeMs).catch(() => undefined)
+    const asked = this.#now()
+    const held = this.#leases.filter(({ name }) => this.#heldUntil.get(name) !== OVER)
+    const renewed = await this.#store.renewLeases(held, asked.at, this.#lifeMs).catch(() => undefined)
+    const until = { at: asked.at + this.#lifeMs, monotonic: asked.monotonic + this.#lifeMs }
     // A lease that was lost or stopped during the call stays so.
-    const still = renewed ? held.filter(({ name }) => this.#heldUntil.get(name) !== 0) : []
-    for (const { name } of still) this.#heldUntil.set(name, renewed?.has(name) ? asked + this.#lifeMs : 0)
+    const still = renewed ? held.filter(({ name }) => this.#heldUntil.get(name) !== OVER) : []
+    for (const { name } of still) this.#heldUntil.set(name, renewed?.has(name) ? until : OVER)
     return renewed !== undefined
   }
 }

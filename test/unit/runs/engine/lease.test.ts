@@ -37,6 +37,17 @@ test('leases are held until the first of them ends, and not longer', () => {
   both.stop()
 })
 
+test('they are held no longer because the clock was set back', async () => {
+  const one = held([A])
+  vi.setSystemTime(BEGIN - 3_600_000)
+  await vi.advanceTimersByTimeAsync(LIFE_MS - 1)
+  one.assertHeld()
+  await vi.advanceTimersByTimeAsync(1)
+  expect(() => one.assertHeld()).toThrow('The lease of a was lost.')
+  expect(one.leftMs).toBe(0)
+  one.stop()
+})
+
 test('they are renewed while their holder works', async () => {
   const one = held([A], ['a'])
   await vi.advanceTimersByTimeAsync(3 * LIFE_MS)
