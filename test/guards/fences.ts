@@ -70,6 +70,10 @@ export const FENCE_GUARDS: Cuts = {
     '    if (floor) await fences.raiseFloor(floor)\n',
     '    if (floor && settles.length === 0) await fences.raiseFloor(floor)\n',
   ],
+  'no run is noted while others are settled': [
+    'await this.alone(() => settleRuns(folder, settles, settler))',
+    'await settleRuns(folder, settles, settler)',
+  ],
   'a service settles no run of another store': '.filter((run) => run.store === id)',
   'a change asks for newer runs directly before the swap':
     '      this.#parts.fences.claim(fencesOf(work)).assertNewest()\n',

@@ -48,7 +48,11 @@ export class GenerationEngine<S extends Standing, O> {
     const { fences, folder } = this.#parts
     this.own()
     if (floor) await fences.raiseFloor(floor)
-    if (settles.length > 0) await settleRuns(folder, settles, settlerOf(floor))
+    if (settles.length > 0) {
+      const settler = settlerOf(floor)
+      // A commit notes its runs in the same files.
+      await this.alone(() => settleRuns(folder, settles, settler))
+    }
     if (items.every(({ wanted }) => wanted === 'same')) {
       await fences.claim(items.map(({ fence }) => fence)).record()
       return items.map(({ host }) => this.#serving(host))

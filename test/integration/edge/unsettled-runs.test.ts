@@ -1,4 +1,6 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import promises from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Change } from '../../../src/edge/contract/change.ts'
@@ -8,6 +10,7 @@ import { systemClock } from '../../../src/primitives/clock.ts'
 import { settleRuns } from '../../../src/runs/engine/settle-runs.ts'
 import { changeHost, STORE } from '../../support/edge/edge.ts'
 import { entryOf, startEngine, type TestEngine } from '../../support/edge/engine.ts'
+import { nextTurn } from '../../support/stall.ts'
 
 const HOST = 'shop.lab.test'
 const RUN = { run: 'run_a1' }
@@ -67,6 +70,39 @@ test('a run is noted once for each generation, beside those of others, and a lin
   expect(unsettledRuns(at.folder).map(({ run }) => run)).toEqual(['run_a1', 'run_b2'])
   expect(readFileSync(file, 'utf8').match(/run_a1/g)).toHaveLength(1)
 })
+
+test('a run that changes the edge while others are settled can be undone', async () => {
+  await at.place(entryOf(HOST, 1))
+  // It finds what it wants: what stands now is what stands before the change of the next run, too.
+  const ended = 'run_ended'
+  await at.place(entryOf(HOST, 1), { run: ended })
+  let changing: Promise<void> | undefined
+  const change = async () => {
+    // An engine that is free now makes the whole change before the file is replaced.
+    const isFree = await Promise.race([at.engine.afterwards(async () => true), nextTurn().then(() => false)])
+    changing = at.place(entryOf(HOST, 2), RUN)
+    if (isFree) await changing
+  }
+  await beforeRunsAreReplaced(change, () => at.engine.change({ items: [], settles: [ended], floor: FLOOR }))
+  await changing
+  expect(unsettledRuns(at.folder)).toMatchObject([RUN])
+  await changeHost(at.engine, HOST, 'before', RUN)
+  expect(at.present.find(HOST)?.entry).toEqual(entryOf(HOST, 1))
+})
+
+/** Does `first` when `work` has decided what the file of unsettled runs shall be, and has not replaced it yet. */
+async function beforeRunsAreReplaced(first: () => Promise<void>, work: () => Promise<unknown>): Promise<void> {
+  const { rename } = promises
+  const set = (call: typeof rename) => {
+    promises.rename = call
+    syncBuiltinESMExports()
+  }
+  set(async (from, to) => {
+    if (String(to).endsWith('/.runs')) await first()
+    await rename(from, to)
+  })
+  await work().finally(() => set(rename))
+}
 
 test('neither a former store nor another one makes an edge forget what a run may have to put back', async () => {
   const canBePutBack = await changedBy(RUN)
