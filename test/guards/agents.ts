@@ -18,6 +18,18 @@ export const AGENT_GUARDS: Cuts = {
     '        if (length > mostAnswered(change)) ',
     '        if (length > Number.MAX_VALUE) ',
   ],
+  'an agent that gives no verdict on a change has not refused it': [
+    '        if (!(error instanceof EdgeFault)) throw error\n',
+    "        if (!(error instanceof EdgeFault && error.kind === 'away')) throw error\n",
+  ],
+  'an answer to a change that is none is no refusal': [
+    "verb === 'change' ? 'not_reloaded' : 'unavailable'",
+    "'unavailable'",
+  ],
+  'a refusal does not count for a change that was lost before': [
+    "    isInDoubt ||= verdict.state === 'unknown'\n",
+    "    isInDoubt ||= verdict.state === 'running'\n",
+  ],
   'the service visits configured addresses only': [
     '(isAt(known, listenAddress) ? direct.visit(question) : UNREACHABLE)',
     'direct.visit(question)',

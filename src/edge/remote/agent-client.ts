@@ -133,13 +133,17 @@ export class AgentClient {
   ): Promise<Answered<V>> {
     const { mostAnswered } = VERBS[verb]
     const text = await this.#send(verb, asked, { signal, limitMs }, async (body) => textOf(body, mostAnswered))
-    const answered = this.#parsed(text)
+    const answered = parsed(text)
+    if (!answered) throw this.#foreign('gave an answer that is not JSON')
     if ('fault' in answered && faults.Check(answered.fault)) throw agentFault(this.server, answered.fault)
     if (!('answer' in answered) || !this.#checkOf(verb).Check(answered.answer)) throw this.#unintelligible(verb)
     return answered.answer as Answered<V>
   }
 
-  /** Resolves with the verdict. Rejects with NoAnswer if the connection ended before it. */
+  /**
+   * Resolves with the verdict. Rejects with NoAnswer if the connection ended before it, and with `not_reloaded` if the agent has taken the
+   * change and its answer is invalid: it may have made it.
+   */
   async change(change: Asked<'change'>, onLine: (line: WireChangeLine) => void): Promise<WireVerdict> {
     await this.describe()
     return this.#send('change', change, { limitMs: VERBS.change.limitMs }, async (body) => {
@@ -151,7 +155,7 @@ export class AgentClient {
         const lines = (rest + String(chunk)).split('\n')
         rest = lines.pop() ?? ''
         for (const text of lines) {
-          const line = this.#parsed(text)
+          const line = parsed(text)
           if (!changeLines.Check(line)) throw this.#unintelligible('change')
           if ('verdict' in line) return line.verdict
           onLine(line)
@@ -233,22 +237,13 @@ export class AgentClient {
     return mayBeSent ? new NoAnswer('away', sentence) : new EdgeFault('away', sentence)
   }
 
-  #foreign(what: string, said?: string): EdgeFault {
-    return new EdgeFault('unavailable', `The agent of edge ${this.#parts.server} ${what}.`, said)
+  #foreign(what: string, said?: string, kind: EdgeFault['kind'] = 'unavailable'): EdgeFault {
+    return new EdgeFault(kind, `The agent of edge ${this.#parts.server} ${what}.`, said)
   }
 
   #unintelligible(verb: Verb): EdgeFault {
-    return this.#foreign(`gave an answer to ${verb} that has not the form of one`)
-  }
-
-  #parsed(text: string): object {
-    try {
-      const value: unknown = JSON.parse(text)
-      if (typeof value === 'object' && value !== null) return value
-    } catch {
-      // Reported below.
-    }
-    throw this.#foreign('gave an answer that is not JSON')
+    const kind = verb === 'change' ? 'not_reloaded' : 'unavailable'
+    return this.#foreign(`gave an answer to ${verb} that has not the form of one`, undefined, kind)
   }
 
   #checkOf(verb: Verb) {
@@ -275,6 +270,16 @@ async function textOf(body: Dispatcher.ResponseData['body'], most: number): Prom
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()
+}
+
+/** Undefined if the text is not JSON. */
+function parsed(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function errorIn(text: string): string {

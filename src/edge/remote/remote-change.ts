@@ -26,16 +26,22 @@ export async function changeThrough(
   options: ChangeOptions = {},
 ): Promise<readonly HostVerdict[]> {
   const { signal } = options
+  /** A sending was lost, and the agent does not know it: an agent that has ended since may have made it. */
+  let isInDoubt = false
   for (let sent = 1; ; sent += 1) {
     signal?.throwIfAborted()
     const id = randomBytes(16).toString('hex')
     const verdict = await untilAborted(sendOnce(client, change, options, id), signal).catch(async (error: unknown) => {
       // The undo of the run must see the final state.
       if (signal?.aborted) await withdraw(client, id)
-      throw error
+      throw isInDoubt ? inDoubt(error) : error
     })
     if (verdict.state === 'done') return verdictsIn(client, change, verdict)
-    if (verdict.state === 'refused') throw agentFault(client.server, verdict.fault)
+    if (verdict.state === 'refused') {
+      const fault = agentFault(client.server, verdict.fault)
+      throw isInDoubt ? inDoubt(fault) : fault
+    }
+    isInDoubt ||= verdict.state === 'unknown'
     // Throws if the lease has ended and was not renewed while the change waited.
     await options.ensureHeld?.()
     options.assertHeld?.()
@@ -43,6 +49,14 @@ export async function changeThrough(
       throw new EdgeFault('not_reloaded', `The agent of edge ${client.server} could not make the change in time.`)
   }
 }
+
+/** The kinds of other faults would say that nothing live was changed. A newer run undoes nothing of this one, so `fenced` stays. */
+const inDoubt = (error: unknown): unknown =>
+  error instanceof EdgeFault && !['fenced', 'not_reloaded'].includes(error.kind)
+    ? new EdgeFault('not_reloaded', `${error.message} ${NOT_KNOWN}`, error.said)
+    : error
+
+const NOT_KNOWN = 'Whether the change was made is not known.'
 
 /** Rejects an answer about other hosts than the requested ones. */
 function verdictsIn(
@@ -108,6 +122,7 @@ export const wireFence = ({ host, epoch, number, store }: HostFence) => ({
 const withdraw = (client: AgentClient, id: string): Promise<unknown> =>
   client.change({ id, withdraw: true }, () => undefined).catch(() => undefined)
 
+/** Asks again whatever the agent says, unless it is the verdict: a lost change may have been made. */
 async function verdictOf(
   client: AgentClient,
   id: string,
@@ -116,17 +131,19 @@ async function verdictOf(
 ): Promise<WireVerdict> {
   const { clock } = client
   const giveUpAt = clock.monotonic() + PATIENCE_MS
+  let last: EdgeFault = lost
   for (;;) {
     const verdict = await client
       .change({ id, withdraw: false }, () => undefined)
       .catch((error: unknown) => {
         signal?.throwIfAborted()
-        if (error instanceof EdgeFault && error.kind === 'away') return undefined
-        throw error
+        if (!(error instanceof EdgeFault)) throw error
+        last = error
+        return undefined
       })
     if (verdict && verdict.state !== 'running') return verdict
     if (!verdict && clock.monotonic() > giveUpAt)
-      throw new EdgeFault('not_reloaded', `${lost.message} Whether the change was made is not known.`)
+      throw new EdgeFault('not_reloaded', `${last.message} ${NOT_KNOWN}`, last.said)
     await clock.sleep(PAUSE_MS, { signal })
     signal?.throwIfAborted()
   }

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { adoptableSites, siteOn } from '../../../src/compose/adoption.ts'
 import type { EdgeAccesses } from '../../../src/compose/edges.ts'
@@ -6,7 +7,9 @@ import { AgentClient } from '../../../src/edge/remote/agent-client.ts'
 import { remoteEdge } from '../../../src/edge/remote/remote-edge.ts'
 import { remoteSites } from '../../../src/edge/remote/remote-view.ts'
 import { PROTOCOL } from '../../../src/edge/wire/verbs.ts'
-import { systemClock } from '../../../src/primitives/clock.ts'
+import { type Clock, systemClock } from '../../../src/primitives/clock.ts'
+import { proxyStep } from '../../../src/runs/steps/proxy.ts'
+import { STORE } from '../../support/edge/edge.ts'
 import { entryOf } from '../../support/edge/engine.ts'
 import { DESCRIPTION, type LyingAgent, startLyingAgent } from '../../support/edge/lying-agent.ts'
 
@@ -15,7 +18,8 @@ const HOST = 'shop.lab.test'
 let agent: LyingAgent
 let site: ReturnType<typeof remoteSites>
 let edges: EdgeAccesses
-const clientOf = ({ socket }: LyingAgent) => new AgentClient({ server: '23', at: { socket }, clock: systemClock })
+const clientOf = ({ socket }: LyingAgent, clock: Clock = systemClock) =>
+  new AgentClient({ server: '23', at: { socket }, clock })
 beforeAll(async () => {
   agent = await startLyingAgent()
   site = remoteSites(clientOf(agent), [])
@@ -95,6 +99,92 @@ describe('a verdict', () => {
   ])('%s is not', async (_, hosts) => {
     await expect(change(hosts)).rejects.toMatchObject({ kind: 'not_reloaded' })
   })
+})
+
+describe('a change whose verdict was lost', () => {
+  const lines = (response: ServerResponse, ...told: object[]) => {
+    response.writeHead(200, { 'content-type': 'application/x-ndjson' })
+    for (const line of told) response.write(`${JSON.stringify(line)}\n`)
+  }
+  const refuses = (status: number) => (response: ServerResponse) => void response.writeHead(status).end('{}')
+  /** The change of a step, which the agent enters, and then says no more about it. `next`: what it says to each later message. */
+  async function lost(next: (says: LyingAgent['says']) => ((response: ServerResponse) => void)[]): Promise<unknown> {
+    await using other = await startLyingAgent()
+    const answers = next(other.says)
+    let changes = 0
+    other.says.change = (response) => {
+      changes += 1
+      if (changes > 1) return (answers[changes - 2] ?? answers.at(-1))?.(response)
+      lines(response, { point: 'swapped' })
+      response.end()
+    }
+    let waitedMs = 0
+    const clock = {
+      ...systemClock,
+      monotonic: () => waitedMs,
+      sleep: async (ms: number) => {
+        waitedMs += ms
+      },
+    }
+    const guard = {
+      ...{ assertHeld: () => undefined, ensureHeld: async () => undefined, leftMs: 5_000 },
+      ...{ fences: [{ host: HOST, epoch: 1, number: 1 }], run: { run: 'run_a', store: STORE } },
+      signal: new AbortController().signal,
+    }
+    const primary = remoteEdge(clientOf(other, clock))
+    const { do: act } = proxyStep(
+      { primary, guard, secondary: undefined, onCrashPoint: () => undefined, judgeSecondary: undefined },
+      { name: 'proxy', hosts: [HOST], wishes: async () => [{ host: HOST, expected: 'any', wanted: 'absent' }] },
+    )
+    return await act({ run: 'run_a' }, {}, async () => undefined).catch((error: unknown) => error)
+  }
+  const UNPROVEN = {
+    kind: 'not_reloaded',
+    message: expect.stringContaining('Whether the change was made is not known.'),
+  }
+
+  test.each<[string, Parameters<typeof lost>[0]]>([
+    ['an agent that forbids it', () => [refuses(403)]],
+    ['an agent without room for it', () => [refuses(503)]],
+    ['an agent without the verb', () => [refuses(404)]],
+    ['lines that are none', () => [(response) => void lines(response, { said: 'done' })]],
+    [
+      'an agent that was upgraded',
+      (says) => [
+        (response) => {
+          says.describe = { answer: { ...DESCRIPTION, protocol: PROTOCOL + 1 } }
+          response.destroy()
+        },
+      ],
+    ],
+  ])('may have been made, whatever comes then: %s', async (_, next) => {
+    expect(await lost(next)).toMatchObject(UNPROVEN)
+  })
+
+  test('may have been made by an agent that does not know it any more and refuses it', async () => {
+    const verdict = (told: object) => (response: ServerResponse) => {
+      lines(response, { verdict: told })
+      response.end()
+    }
+    const fault = (kind: string) => verdict({ state: 'refused', fault: { kind, sentence: 'No.' } })
+    const unknown = verdict({ state: 'unknown' })
+    expect(await lost(() => [unknown, fault('config_broken')])).toMatchObject(UNPROVEN)
+    expect(await lost(() => [unknown, refuses(503)])).toMatchObject(UNPROVEN)
+    expect(await lost(() => [unknown, fault('fenced')])).toMatchObject({ cause: { kind: 'fenced' } })
+    expect(await lost(() => [fault('config_broken')])).toMatchObject({ untouched: true })
+  })
+})
+
+test('a change that the agent refuses at once, or does not answer in words, is told apart', async () => {
+  await using other = await startLyingAgent()
+  const item = { host: HOST, fence: { host: HOST, epoch: 1, number: 1 }, expected: 'any', wanted: 'absent' } as const
+  const change = () => remoteEdge(clientOf(other)).change({ items: [item] })
+  other.says.change = (response) => void response.writeHead(503).end('{}')
+  await expect(change()).rejects.toMatchObject({ kind: 'unavailable' })
+  for (const text of ['{"verdict":{"state":"do\n', '{"said":"done"}\n']) {
+    other.says.change = (response) => void response.writeHead(200).end(text)
+    await expect(change()).rejects.toMatchObject({ kind: 'not_reloaded' })
+  }
 })
 
 test('an agent that is away is named, and one of a Secondary does not hinder', async () => {

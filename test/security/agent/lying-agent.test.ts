@@ -217,6 +217,6 @@ test('an endless answer to a change ends at a bound', async () => {
     response.on('drain', more)
     more()
   }
-  expect(await faultOf(change())).toMatchObject({ kind: 'unavailable' })
+  expect(await faultOf(change())).toMatchObject({ kind: 'not_reloaded' })
   expect(sent).toBeLessThan(4 * 1024 * 1024)
 })
