@@ -98,6 +98,7 @@ function localAccess(settings: EdgeSettings, world: ReturnType<typeof siteWorldO
   const reader = edgeReader(settings)
   const preflight = edgePreflight(settings, reader)
   const present = new PresentGeneration(folder)
+  const placeOf = async (host: string) => present.whereIs(host).file
   const edge = localEdge(settings, {
     lock: new FolderLock(folder, server),
     onIgnoredFence: ignoredFence(server, log),
@@ -118,7 +119,7 @@ function localAccess(settings: EdgeSettings, world: ReturnType<typeof siteWorldO
     },
     visitor: (limitMs) => edgeVisitor(limitMs, clock),
     environment: {
-      hostPath: (host) => present.whereIs(host).file,
+      hostPath: (host) => placeOf(host).catch(() => null),
       isOurs: isBelow(folder),
       edge: { address, ports },
     },

@@ -39,6 +39,22 @@ export const EDGE_GUARDS: Cuts = {
     '        } as HostVerdict)\n        if (slices.isOver) await slices.next()\n',
     '        } as HostVerdict)\n',
   ],
+  'a file that cannot be read is not one that is missing': [
+    "    if (NONE.includes(errorCode(error) ?? '')) return none\n    throw faultOf(path, error)\n",
+    '    return none\n',
+  ],
+  'what could not be read is not taken for what was read before': [
+    '      this.#fresh.clear()\n      throw error\n',
+    '      throw error\n',
+  ],
+  'an undo is not made without the list of generations': [
+    "    if (errorCode(error) === 'ENOENT') return []\n    throw faultOf(generations, error)\n",
+    '    return []\n',
+  ],
+  'notes of a release that cannot be read are not replaced': [
+    "errorCode(error) === 'ENOENT' || error instanceof SyntaxError",
+    "error !== 'never'",
+  ],
   'an edit in the middle of a change begins it again': [' || !staged.isUpToDate()) {', ') {'],
   'private keys are not given to an nginx that logs them': [
     '          await this.#parts.web.assertNoDebugLog()\n',

@@ -2,6 +2,7 @@ import { closeSync, constants, openSync, readdirSync, readFileSync, writeFileSyn
 import { join } from 'node:path'
 import { RUN_ID_GRAMMAR, type RunName, STORE_ID_GRAMMAR, type UnsettledRun } from '../../model/run.ts'
 import { createFile, errorCode, replaceFile, syncFile, syncFolder } from '../../primitives/durable-file.ts'
+import { faultOf } from '../faults.ts'
 import { GENERATIONS } from '../layout.ts'
 
 const { O_APPEND, O_NOFOLLOW, O_WRONLY } = constants
@@ -79,12 +80,13 @@ export async function settleRuns(edgeFolder: string, settled: readonly string[],
   }
 }
 
-/** The numbers of the generations in a folder. */
+/** The numbers of the generations in a folder. Throws an EdgeFault if it cannot be read: an undo would find nothing to put back. */
 export function numbersIn(generations: string): number[] {
   try {
     return readdirSync(generations).flatMap((name) => (/^[1-9]\d{0,14}$/.test(name) ? [Number(name)] : []))
-  } catch {
-    return []
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return []
+    throw faultOf(generations, error)
   }
 }
 
@@ -94,6 +96,6 @@ function textAt(path: string): string {
     return readFileSync(path, 'latin1')
   } catch (error) {
     if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return ''
-    throw error
+    throw faultOf(path, error)
   }
 }

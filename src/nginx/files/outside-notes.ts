@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { faultOf } from '../../edge/faults.ts'
 import { OUTSIDE_NOTES } from '../../edge/layout.ts'
 import type { OutsideFile } from '../../estate/layout.ts'
-import { replaceFile } from '../../primitives/durable-file.ts'
+import { errorCode, replaceFile } from '../../primitives/durable-file.ts'
 import { KeyedQueue } from '../../primitives/keyed-queue.ts'
 import { hashOf } from './files.ts'
 
@@ -59,8 +60,10 @@ export class OutsideNotes {
   #notes(): readonly Note[] {
     try {
       return JSON.parse(readFileSync(this.#file, 'utf8')) as Note[]
-    } catch {
-      return []
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT' || error instanceof SyntaxError) return []
+      // The next note would replace those that cannot be read now.
+      throw faultOf(this.#file, error)
     }
   }
 }

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readlinkSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { numbersIn } from '../../edge/engine/unsettled.ts'
 import type { Place } from '../../edge/engine/web-server.ts'
@@ -20,7 +20,7 @@ import {
   shardOf,
   TEXT_KINDS,
 } from '../config/shards.ts'
-import { isLink, type Seen, SeenFiles, signatureOf, statAt, textAt } from './seen-files.ts'
+import { isLink, namesIn, type Seen, SeenFiles, signatureOf, statAt, targetAt, textAt } from './seen-files.ts'
 import { type Standing, standingOf } from './standing.ts'
 
 /** The generations of an edge, read from its disk. Unchanged files are not read again. */
@@ -37,11 +37,15 @@ export class PresentGeneration {
 
   /**
    * The number of the generation that nginx includes. If the base file is missing or not ours, it is the last included generation:
-   * its hosts must not be lost. Undefined before the first generation.
+   * its hosts must not be lost. Undefined before the first generation. Throws an EdgeFault if the base file cannot be read.
    */
   get number(): number | undefined {
-    const path = join(this.#folder, BASE_FILE)
     if (this.#files.isFresh(BASE_FILE) && this.#base) return this.#base.number
+    return this.#files.checking(() => this.#includedNumber())
+  }
+
+  #includedNumber(): number | undefined {
+    const path = join(this.#folder, BASE_FILE)
     const signature = signatureOf(path)
     if (this.#base?.signature === signature) return this.#base.number
     const number = generationIn(textAt(path) ?? '')
@@ -251,20 +255,4 @@ function standingsIn(files: ReadonlyMap<HostKind, Shard | undefined>): ReadonlyM
   const hosts = new Set([...files.values()].flatMap((shard) => [...(shard?.keys ?? [])]))
   const standings = [...hosts].flatMap((host) => standingOf(host, (kind) => files.get(kind)?.part(host)) ?? [])
   return new Map(standings.map((standing) => [standing.host, standing]))
-}
-
-const namesIn = (folder: string): string[] => {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
-}
-
-const targetAt = (path: string): string | null => {
-  try {
-    return readlinkSync(path)
-  } catch {
-    return null
-  }
 }

@@ -1,7 +1,8 @@
-import { lstatSync, readFileSync, type Stats } from 'node:fs'
+import { lstatSync, readdirSync, readFileSync, readlinkSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { faultOf } from '../../edge/faults.ts'
 import { GENERATIONS } from '../../edge/layout.ts'
+import { errorCode } from '../../primitives/durable-file.ts'
 import { Shard } from '../config/shards.ts'
 
 /** A file of a generation as it was last read. */
@@ -23,11 +24,15 @@ export class SeenFiles {
     this.#folder = folder
   }
 
+  /** Throws an EdgeFault if the file cannot be read. */
   seen(number: number, file: string): Seen {
     const path = `${GENERATIONS}/${number}/${file}`
     const known = this.#files.get(file)
     if (known && this.isFresh(path)) return known
-    const place = join(this.#folder, path)
+    return this.checking(() => this.#look(join(this.#folder, path), file, known))
+  }
+
+  #look(place: string, file: string, known: Seen | undefined): Seen {
     const found = statAt(place)
     const signature = signatureIn(found)
     const isLink = found?.isSymbolicLink() ?? false
@@ -41,6 +46,16 @@ export class SeenFiles {
     }
     this.#files.set(file, seen)
     return seen
+  }
+
+  /** After a fault nothing counts as checked in this turn: what was read earlier may have changed. */
+  checking<T>(look: () => T): T {
+    try {
+      return look()
+    } catch (error) {
+      this.#fresh.clear()
+      throw error
+    }
   }
 
   /** Whether the path was already checked in this turn of the event loop: thousands of hosts share few files. */
@@ -73,10 +88,24 @@ export function statAt(path: string) {
   }
 }
 
-export const textAt = (path: string): string | null => {
+/** Null if there is no file. Throws an EdgeFault if it cannot be read: nobody knows what stands in it. */
+export const textAt = (path: string): string | null => unlessNone(path, () => readFileSync(path, 'utf8'), null)
+
+/** The names in a folder. None if there is no folder. Throws an EdgeFault if it cannot be read. */
+export const namesIn = (folder: string): readonly string[] => unlessNone(folder, () => readdirSync(folder), [])
+
+/** Where a link leads. Null if there is none. Throws an EdgeFault if it cannot be read. */
+export const targetAt = (path: string): string | null =>
+  unlessNone(path, () => (isLink(path) ? readlinkSync(path) : null), null)
+
+function unlessNone<T>(path: string, read: () => T, none: T): T {
   try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return null
+    return read()
+  } catch (error) {
+    if (NONE.includes(errorCode(error) ?? '')) return none
+    throw faultOf(path, error)
   }
 }
+
+/** There is nothing, something else, or a link that leads nowhere. */
+const NONE = ['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP']

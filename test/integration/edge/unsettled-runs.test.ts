@@ -11,6 +11,7 @@ import { settleRuns } from '../../../src/runs/engine/settle-runs.ts'
 import { changeHost, STORE } from '../../support/edge/edge.ts'
 import { entryOf, startEngine, type TestEngine } from '../../support/edge/engine.ts'
 import { nextTurn } from '../../support/stall.ts'
+import { unreadable } from '../../support/unreadable.ts'
 
 const HOST = 'shop.lab.test'
 const RUN = { run: 'run_a1' }
@@ -103,6 +104,17 @@ async function beforeRunsAreReplaced(first: () => Promise<void>, work: () => Pro
   })
   await work().finally(() => set(rename))
 }
+
+test('an undo is refused while the generations cannot be listed', async () => {
+  await changedBy(RUN)
+  {
+    using _ = unreadable((path) => path.endsWith('/generations'))
+    await expect(changeHost(at.engine, HOST, 'before', RUN)).rejects.toMatchObject({ kind: 'write_failed' })
+    expect(() => unsettledRuns(at.folder)).toThrow(`${at.folder}/generations could not be read or written (EACCES).`)
+  }
+  await changeHost(at.engine, HOST, 'before', RUN)
+  expect(at.present.find(HOST)?.entry).toEqual(entryOf(HOST, 1))
+})
 
 test('neither a former store nor another one makes an edge forget what a run may have to put back', async () => {
   const canBePutBack = await changedBy(RUN)

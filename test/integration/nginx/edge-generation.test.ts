@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { EdgeFault, OwnedElsewhere } from '../../../src/edge/contract/fault.ts'
 import type { Entry } from '../../../src/edge/record/entry.ts'
 import { shardOf } from '../../../src/nginx/config/shards.ts'
@@ -13,6 +13,7 @@ import { changeHost, STORE } from '../../support/edge/edge.ts'
 import { listing } from '../../support/edge/edge-folder.ts'
 import { entryOf, startEngine, type TestEngine } from '../../support/edge/engine.ts'
 import { nextTurn } from '../../support/stall.ts'
+import { unreadable } from '../../support/unreadable.ts'
 
 /** The engine of generations on a real folder, with a stand-in for nginx. */
 const [A, B] = [entryOf('a.lab.test'), entryOf('b.lab.test')]
@@ -381,4 +382,66 @@ test('an edge that was never prepared is not changed', async () => {
   for (const name of readdirSync(at.folder).filter((file) => file.endsWith('.conf') || file === 'current'))
     rmSync(join(at.folder, name))
   await expect(at.place(A)).rejects.toThrow('Edge 23 is not prepared')
+})
+
+describe('what cannot be read is not taken for nothing', () => {
+  /** What a fault of the system says of a path. */
+  const refusalOf = (path: string) => ({
+    kind: 'write_failed',
+    message: expect.stringMatching(new RegExp(`${path}.* could not be read or written \\(EMFILE\\)`)),
+  })
+  const entriesIn = (at: TestEngine) => new PresentGeneration(at.folder).all()
+
+  test.each(['entries', 'backends', 'names-http'])('a file of %s, which once cannot be read', async (kind) => {
+    using at = await startEngine()
+    await at.place(A)
+    await at.place(NEIGHBOUR)
+    const [number, before] = [at.present.number, [...entriesIn(at)]]
+    {
+      using _ = unreadable((path) => path.includes(`/${kind}/`), 'EMFILE')
+      await expect(at.place(entryOf(NEIGHBOUR.host, 10))).rejects.toMatchObject(refusalOf(`/${kind}/`))
+    }
+    expect([at.present.number, [...entriesIn(at)]]).toEqual([number, before])
+    await at.place(entryOf(NEIGHBOUR.host, 10))
+    expect(new PresentGeneration(at.folder).find(A.host)?.entry).toEqual(A)
+  })
+
+  test('a list and a host tell the file, and know the host again when it can be read', async () => {
+    using at = await startEngine()
+    await at.place(A)
+    const present = new PresentGeneration(at.folder)
+    expect(present.find(A.host)?.entry).toEqual(A)
+    await at.place(NEIGHBOUR)
+    const listening = { listen: ['127.0.0.1'], ports: { http: 80, https: 443 } }
+    const list = () => listHosts(present, { of: () => [] }, { hosts: undefined, listening, clock: systemClock })
+    {
+      using _ = unreadable((path) => path.includes('/entries/'), 'EMFILE')
+      await expect(list()).rejects.toMatchObject(refusalOf('/entries/'))
+      // Twice in one turn: the second does not find what the first one could not read.
+      for (const _ of [1, 2]) expect(() => present.find(A.host)).toThrow('EMFILE')
+    }
+    expect((await list()).map(({ entry }) => entry)).toEqual([...entriesIn(at)].map(({ entry }) => entry))
+    expect(present.find(A.host)?.entry).toEqual(A)
+  })
+
+  test('the folder of the records, and the keys that they need', async () => {
+    using at = await startEngine()
+    await at.place(A)
+    const forget = vi.fn()
+    const pairs = { ids: ['0'.repeat(32)], forget }
+    using _ = unreadable((path) => path.endsWith('/entries'), 'EMFILE')
+    const parts = { present: at.present, pairs, folder: at.folder, clock: systemClock }
+    await expect(forgetUnused(parts, undefined)).rejects.toMatchObject(refusalOf('/entries'))
+    expect(forget).not.toHaveBeenCalled()
+  })
+
+  test('the base file, and which generation nginx includes', async () => {
+    using at = await startEngine()
+    await at.place(A)
+    const present = new PresentGeneration(at.folder)
+    expect(present.number).toBe(at.present.number)
+    await at.place(B)
+    using _ = unreadable((path) => path.endsWith('.conf'), 'EMFILE')
+    for (const _ of [1, 2]) expect(() => present.number).toThrow('EMFILE')
+  })
 })

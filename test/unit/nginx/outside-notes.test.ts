@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { hashOf } from '../../../src/nginx/files/files.ts'
 import { OutsideNotes } from '../../../src/nginx/files/outside-notes.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
+import { unreadable } from '../../support/unreadable.ts'
 
 const DAY_MS = 24 * 3_600_000
 const released = (host: string) => ({ path: `released/${host}.conf`, content: `# ${host}\n`, secret: false })
@@ -37,4 +38,17 @@ test('of runs that are noted at the same time none is lost', async () => {
   expect(files.map(({ path }, at) => notes.of(`run_${at}`).get(path))).toEqual(
     files.map(({ content }) => hashOf(content)),
   )
+})
+
+test('notes that cannot be read are neither replaced nor taken for none', async () => {
+  using folder = tempFolder()
+  const [file, other] = [released('shop.lab.test'), released('wiki.lab.test')]
+  const notes = new OutsideNotes(folder.path, Date.now)
+  await notes.note('run_a', [file])
+  {
+    using _ = unreadable((path) => path.startsWith(folder.path))
+    await expect(notes.note('run_b', [other])).rejects.toMatchObject({ kind: 'write_failed' })
+    expect(() => notes.of('run_a')).toThrow('EACCES')
+  }
+  expect([...notes.of('run_a').keys()]).toEqual([file.path])
 })
