@@ -2,7 +2,9 @@ import type { Clock } from '../primitives/clock.ts'
 import type { Health } from './bodies.ts'
 import { Refusal } from './refusal.ts'
 
-const ASK_EVERY_MS = 1_000
+/** Most hosts are ready soon. Each pause is twice as long as the one before. */
+const FIRST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 1_000
 
 const USUAL_MS = 300_000
 
@@ -27,7 +29,8 @@ export async function waitForHost(
   host: string,
   { badge = 'RUNNING', timeoutMs = USUAL_MS, onChange, signal }: WaitOptions = {},
 ): Promise<Waited> {
-  const end = clock.now() + timeoutMs
+  const end = clock.monotonic() + timeoutMs
+  let pauseMs = FIRST_PAUSE_MS
   let before: string | undefined
   for (;;) {
     signal?.throwIfAborted()
@@ -38,8 +41,9 @@ export async function waitForHost(
     if (health?.badge === badge) return { reached: true, health }
     if (health && health.badge !== before) onChange?.(health)
     before = health?.badge
-    const left = end - clock.now()
+    const left = end - clock.monotonic()
     if (left <= 0) return { reached: false, health }
-    await clock.sleep(Math.min(ASK_EVERY_MS, left), { signal })
+    await clock.sleep(Math.min(pauseMs, left), { signal })
+    pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
   }
 }
