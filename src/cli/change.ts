@@ -35,9 +35,10 @@ interface ChangeHabits {
   readonly keeps?: boolean
 }
 
-/** Nobody should lose an access list because a command names another port. */
+/** Nobody should lose an access list because a command names another port, or a time limit because it names another one. */
 function keepingOptions(request: ExposureRequest, { request: { options: kept } }: FormerView): ExposureRequest {
-  const options = { ...kept, ...request.options }
+  const timeouts = { ...kept?.timeouts, ...request.options?.timeouts }
+  const options = { ...kept, ...request.options, ...(Object.keys(timeouts).length > 0 && { timeouts }) }
   return Object.keys(options).length === 0 ? request : { ...request, options }
 }
 

@@ -53,13 +53,17 @@ async function lineByLine(api: DrawbridgeClient, query: HostsQuery, screen: Scre
     known.set(host.host, host.badge)
     screen.print(json ? JSON.stringify(host) : `${moment(at)}  ${host.host}  ${host.badge}`)
   }
-  const fits = ({ host }: HostView) =>
-    known.has(host) || Object.keys(query).every((key) => key === 'limit' || key === 'sort')
+  const takesAll = Object.keys(query).every((key) => key === 'limit' || key === 'sort')
+  const refresh = async () => {
+    const { hosts, at } = await api.allHosts(query)
+    for (const host of hosts) printChange(host, at)
+  }
   return {
-    changed: async (host) => void (fits(host) && printChange(host, new Date(api.clock.now()).toISOString())),
-    async refresh() {
-      const { hosts, at } = await api.allHosts(query)
-      for (const host of hosts) printChange(host, at)
+    async changed(host) {
+      if (takesAll || known.has(host.host)) printChange(host, new Date(api.clock.now()).toISOString())
+      // Whether it is among the wanted hosts now is for the service to say.
+      else await refresh().catch(() => undefined)
     },
+    refresh,
   }
 }

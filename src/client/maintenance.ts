@@ -17,9 +17,9 @@ export async function planMaintenance(
   return api.plan({ ...(await renewed(api, request, planId)), options })
 }
 
-/** The request of the exposure once more, with the end that it has now. */
-async function renewed(api: DrawbridgeClient, request: ExposureRequest, replaces: string): Promise<ExposureRequest> {
-  const { expiresIn: _, ...kept } = request
+/** The request of the exposure once more, with the end that it has now. A site that was adopted is an exposure by now. */
+async function renewed(api: DrawbridgeClient, request: Plan['request'], replaces: string): Promise<ExposureRequest> {
+  const { expiresIn: _end, adopt: _site, ...kept } = request
   const { expiresAt } = await api.health(`${request.subdomain}.${request.zone}`)
   if (expiresAt === null || expiresAt === undefined) return { ...kept, replaces }
   const left = Math.ceil((Date.parse(expiresAt) - api.clock.now()) / 1000) + MARGIN_SECONDS

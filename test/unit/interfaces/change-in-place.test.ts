@@ -4,6 +4,7 @@ import { nextCommand } from '../../../src/cli/next-action.ts'
 import { planLines } from '../../../src/cli/views/plan.ts'
 import type { ExposureRequest } from '../../../src/client/bodies.ts'
 import { createClient } from '../../../src/client/client.ts'
+import { planMaintenance } from '../../../src/client/maintenance.ts'
 import { type ProblemBody, Refusal } from '../../../src/client/refusal.ts'
 import type { Screen } from '../../../src/terminal/screen.ts'
 
@@ -26,10 +27,12 @@ interface Situation {
   /** Whether the service tells this caller the plan of a host. */
   readonly isInside?: boolean
   readonly expiresAt?: string | null
+  /** The request of the plan that holds the host. */
+  readonly now?: object
 }
 
 /** The client on a stand-in for a service where an applied plan holds the host. */
-function onService({ takenBy = 'exposure', isInside = true, expiresAt = null }: Situation = {}) {
+function onService({ takenBy = 'exposure', isInside = true, expiresAt = null, now = before }: Situation = {}) {
   const planned: ExposureRequest[] = []
   const answers: Readonly<Record<string, (body: ExposureRequest) => readonly [number, unknown]>> = {
     '/api/deploy/plan': (request) => {
@@ -38,7 +41,7 @@ function onService({ takenBy = 'exposure', isInside = true, expiresAt = null }: 
       return [201, { planId: 'plan_new', state: 'planned', host: HOST, request }]
     },
     '/api/health': () => [200, { host: HOST, managed: true, expiresAt, ...(isInside && { planId: FORMER }) }],
-    [`/api/deploy/plans/${FORMER}`]: () => [200, { planId: FORMER, state: 'applied', host: HOST, request: before }],
+    [`/api/deploy/plans/${FORMER}`]: () => [200, { planId: FORMER, state: 'applied', host: HOST, request: now }],
   }
   const api = createClient('http://drawbridge.test', {
     fetch: async (input) => {
@@ -120,4 +123,17 @@ test('the view of a plan shows its steps in order, and before and after', () => 
     'Steps: check → backup → certificate → proxy → verify',
   ])
   expect(planLines({ ...plan, steps: [] }, screen, NOW).join()).not.toMatch(/Steps|Replaces/)
+})
+
+test('a time limit that is not named stays beside one that is', async () => {
+  const now = { ...before, options: { timeouts: { read: 3_600, send: 3_600 }, maxBody: '5m' } }
+  const { api, planned } = onService({ now })
+  await planOrChange(api, { ...before, options: { timeouts: { connect: 10 } } })
+  expect(planned.at(-1)?.options).toEqual({ timeouts: { read: 3_600, send: 3_600, connect: 10 }, maxBody: '5m' })
+})
+
+test('maintenance of a site that was adopted does not adopt it again', async () => {
+  const { api, planned } = onService({ now: { ...before, adopt: { site: 'a'.repeat(64), text: 'b'.repeat(64) } } })
+  await planMaintenance(api, FORMER, {})
+  expect(planned).toEqual([{ ...before, replaces: FORMER, options: { maintenance: {} } }])
 })

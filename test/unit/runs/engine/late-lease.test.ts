@@ -14,7 +14,11 @@ function lateHolder(owner: 'us' | 'another instance' | 'unknown') {
       return new Set(owner === 'us' ? [lease.name] : [])
     },
   }
-  const held = new HeldLeases(store, [lease], LIFE_MS, { ...systemClock, now: () => clock.now, monotonic: () => clock.now })
+  const held = new HeldLeases(store, [lease], LIFE_MS, {
+    ...systemClock,
+    now: () => clock.now,
+    monotonic: () => clock.now,
+  })
   clock.now = 5 * LIFE_MS
   return held
 }
