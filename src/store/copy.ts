@@ -25,16 +25,20 @@ export async function copyStore(from: Engine, to: Engine, options: CopyOptions):
     if (!from.exists()) throw new UnusableStore('The source does not exist.')
     await of('source', assertNewest(source))
     await prepareTarget(target, to)
-    return await source.transaction().execute(async (reading) => {
+    let report: CopyReport | undefined
+    const copied = source.transaction().execute(async (reading) => {
       await from.lockForCopy(reading)
       await assertIdle(reading, 'source', options.now)
-      return target.transaction().execute(async (writing) => {
+      report = await target.transaction().execute(async (writing) => {
         await to.lockForCopy(writing)
         await assertIdle(writing, 'target', options.now)
         await assertEmpty(writing)
         return copyAll(reading, writing, options)
       })
+      return report
     })
+    // The source was only read: once the target is committed, how the transaction of the source ends says nothing of the copy.
+    return await copied.catch((error: unknown) => report ?? Promise.reject(error))
   } finally {
     await Promise.all([source, target].map((db) => db.destroy().catch(() => undefined)))
   }

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import type { Clock } from '../primitives/clock.ts'
 import { type Engine, UnusableStore } from './dialects/engine.ts'
 import { firstRelease } from './migrations/0019-first-release.ts'
@@ -35,20 +35,27 @@ export const migrationsTo = (version: number): readonly Migration[] => MIGRATION
 
 /** Upgrades the schema to the newest version in one transaction. Other instances that start at the same time wait. */
 export async function migrate(db: Kysely<Schema>, engine: Engine, migrations = MIGRATIONS): Promise<void> {
-  await db.transaction().execute(async (transaction) => {
-    await engine.lockSchema(transaction)
-    const found = await presentVersion(transaction)
-    if (found > newestOf(migrations)) throw newerSchema(found, newestOf(migrations))
-    if (isTooOld(found)) throw olderSchema(found)
-    if (found === LAST_UNRELEASED) await renumber(transaction)
-    const present = releasedVersion(found)
-    for (const [index, forward] of migrations.entries()) {
-      const version = FIRST_RELEASED + index
-      if (version <= present) continue
-      await forward(transaction, engine.clock)
-      await transaction.insertInto('schema_versions').values({ version }).execute()
-    }
-  })
+  await db.transaction().execute((transaction) => migrateWithin(transaction, engine, migrations))
+}
+
+/** The same as a part of what else is done in the transaction: both engines take a change of the schema back with it. */
+export async function migrateWithin(
+  transaction: Transaction<Schema>,
+  engine: Engine,
+  migrations = MIGRATIONS,
+): Promise<void> {
+  await engine.lockSchema(transaction)
+  const found = await presentVersion(transaction)
+  if (found > newestOf(migrations)) throw newerSchema(found, newestOf(migrations))
+  if (isTooOld(found)) throw olderSchema(found)
+  if (found === LAST_UNRELEASED) await renumber(transaction)
+  const present = releasedVersion(found)
+  for (const [index, forward] of migrations.entries()) {
+    const version = FIRST_RELEASED + index
+    if (version <= present) continue
+    await forward(transaction, engine.clock)
+    await transaction.insertInto('schema_versions').values({ version }).execute()
+  }
 }
 
 /** The Drawbridge of the former number then refuses the store: to it, the store is newer. */

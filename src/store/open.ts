@@ -10,7 +10,7 @@ import { type Engine, UnusableStore } from './dialects/engine.ts'
 import { foreignOwner } from './dialects/file-owner.ts'
 import { sqliteEngine } from './dialects/sqlite.ts'
 import { GroupCommit } from './group-commit.ts'
-import { assertNewest, assertRestorable, migrate, versionOf } from './migrations.ts'
+import { assertNewest, assertRestorable, migrate, NEWEST_SCHEMA, versionOf } from './migrations.ts'
 
 export { NEWEST_SCHEMA, OLDEST_SCHEMA } from './migrations.ts'
 
@@ -163,13 +163,14 @@ function guarded<Methods extends object>(store: Methods, { before, repeat, map }
   return Object.fromEntries(methods.map(([name, method]) => [name, guard(method)])) as unknown as Methods
 }
 
-/** Copies a store to an empty one. Rejects with a sentence for people; then the target is still empty. */
+/** Copies a store to an empty one. Rejects with a sentence for people, which tells whether the target is still empty. */
 export async function copyBetween(from: StoreSetting, to: StoreSetting, options: CopyOptions): Promise<CopyReport> {
   const [source, target] = await Promise.all([engineOf(from), engineOf(to)])
-  return copyStore(source, target, options).catch((error: unknown) => {
+  return copyStore(source, target, options).catch(async (error: unknown) => {
     if (error instanceof UnusableStore) throw new Error(error.message)
-    // The message of a driver may contain the URL.
-    throw cannotCopy(error)
+    throw new Error(
+      `The store was not copied: ${clauseOf(error)}. ${await remainsIn(target, 'The target', NEWEST_SCHEMA)}`,
+    )
   })
 }
 
@@ -184,21 +185,22 @@ export async function snapshotOf<T>(setting: StoreSetting, work: (snapshot: Stor
 export async function assertCanRestore(setting: StoreSetting, schema: number): Promise<void> {
   try {
     assertRestorable(schema)
-    await assertUnusedIn(await engineOf(setting))
+    await assertUnusedIn(await engineOf(setting), schema)
   } catch (error) {
     throw error instanceof UnusableStore ? new Error(error.message) : cannotOpen(setting, error)
   }
 }
 
-/** Writes a snapshot that `assertCanRestore` accepts into an empty store. Rejects with a sentence for people; then the store is still empty. */
+/** Writes a snapshot that `assertCanRestore` accepts into an empty store. Rejects with a sentence for people, which tells whether it is still empty. */
 export async function restoreInto(
   setting: StoreSetting,
   content: SnapshotContent,
   options: { readonly now: number; readonly edgeEpoch: number },
 ): Promise<CopyReport> {
-  return writeSnapshot(await engineOf(setting), content, options).catch((error: unknown) => {
+  const engine = await engineOf(setting)
+  return writeSnapshot(engine, content, options).catch(async (error: unknown) => {
     if (error instanceof UnusableStore) throw new Error(error.message)
-    throw new Error(`The store was not restored: ${clauseOf(error)}. It is still empty.`)
+    throw new Error(`The store was not restored: ${clauseOf(error)}. ${await remainsIn(engine, 'It', content.schema)}`)
   })
 }
 
@@ -221,9 +223,13 @@ export async function raiseEpoch(setting: StoreSetting, epoch: number, storeId?:
   }
 }
 
-const cannotCopy = (error: unknown): Error => {
-  return new Error(`The store was not copied: ${clauseOf(error)}. The target is still empty.`)
-}
+/** What a failure has left, as a sentence. A disk or a connection that fails while it commits does not tell whether it has. */
+const remainsIn = (engine: Engine, store: string, schema: number): Promise<string> =>
+  assertUnusedIn(engine, schema).then(
+    () => `${store} is still empty.`,
+    () =>
+      `${store} may have been written all the same. Move it away or name a new database, then run the command again.`,
+  )
 
 /** The schema version of a store, 0 for an empty store. Changes nothing. Rejects when the store cannot be reached. */
 export async function schemaVersion(setting: StoreSetting): Promise<number> {

@@ -1,8 +1,16 @@
-import { Kysely } from 'kysely'
+import { Kysely, type Transaction } from 'kysely'
 import { LEFT_OPEN } from '../model/run.ts'
 import { type Engine, UnusableStore } from './dialects/engine.ts'
 import { dropUnreleased } from './migrations/unreleased.ts'
-import { assertNewest, migrate, migrationsTo, NEWEST_SCHEMA, releasedVersion, versionOf } from './migrations.ts'
+import {
+  assertNewest,
+  migrate,
+  migrateWithin,
+  migrationsTo,
+  NEWEST_SCHEMA,
+  releasedVersion,
+  versionOf,
+} from './migrations.ts'
 import type { CopyReport, RowPage, SnapshotContent, SnapshotHead, StoreSnapshot } from './ports/copy.ts'
 import type { Schema } from './schema.ts'
 import { assertEmpty, assertIdle, COPIED, isTable, pagesOf, sumOf } from './tables.ts'
@@ -40,7 +48,8 @@ interface WriteOptions {
 
 /**
  * Writes a snapshot into an empty store, in one transaction, in a new epoch. What was written is read again and compared with the counts
- * and hashes of the snapshot. A snapshot of an older schema version is written as it is and then upgraded.
+ * and hashes of the snapshot. A snapshot of an older schema version is written as it is and then upgraded. The rows and the marks that
+ * keep a service from enforcing them are committed together: a start on the rows alone would enforce an old backup.
  */
 export async function writeSnapshot(
   engine: Engine,
@@ -50,7 +59,7 @@ export async function writeSnapshot(
   const db = new Kysely<Schema>({ dialect: engine.dialect })
   try {
     await prepare(db, engine, releasedVersion(content.schema))
-    const report = await db.transaction().execute(async (writing): Promise<CopyReport> => {
+    return await db.transaction().execute(async (writing): Promise<CopyReport> => {
       await engine.lockForCopy(writing)
       await assertIdle(writing, 'store', now)
       await assertEmpty(writing, content.tables.map(({ table }) => table).filter(isTable))
@@ -61,11 +70,10 @@ export async function writeSnapshot(
       const epoch = Math.max(now, content.epoch + 1, edgeEpoch + 1)
       const { storeId, keyId } = content
       await writing.updateTable('store_identity').set({ epoch, store_id: storeId, key_id: keyId }).execute()
+      await migrateWithin(writing, engine)
+      await beginReconcile(writing, now)
       return { storeId, epoch: { from: content.epoch, to: epoch }, tables: content.tables }
     })
-    await migrate(db, engine)
-    await beginReconcile(db, now)
-    return report
   } finally {
     await db.destroy().catch(() => undefined)
   }
@@ -78,16 +86,14 @@ const EVENTS_AHEAD = 10_000_000
  * The backup may be older than the world: nothing that it says of a host is enforced before it is confirmed, and no follower skips an
  * event. Who held a lease held it in the former store, so nobody waits for its end here.
  */
-async function beginReconcile(db: Kysely<Schema>, now: number): Promise<void> {
-  await db.transaction().execute(async (writing) => {
-    await blockUnfinished(writing, now)
-    await writing.updateTable('leases').set({ holder: null }).execute()
-    await writing.updateTable('exposures').set({ unconfirmed: 'edges' }).execute()
-    await writing
-      .updateTable('audit_head')
-      .set((eb) => ({ events: eb('events', '+', EVENTS_AHEAD) }))
-      .execute()
-  })
+async function beginReconcile(writing: Transaction<Schema>, now: number): Promise<void> {
+  await blockUnfinished(writing, now)
+  await writing.updateTable('leases').set({ holder: null }).execute()
+  await writing.updateTable('exposures').set({ unconfirmed: 'edges' }).execute()
+  await writing
+    .updateTable('audit_head')
+    .set((eb) => ({ events: eb('events', '+', EVENTS_AHEAD) }))
+    .execute()
 }
 
 const NOT_SETTLED =
@@ -164,14 +170,19 @@ async function assertFaithful(writing: Kysely<Schema>, { tables }: SnapshotConte
   }
 }
 
-/** Rejects if the store has rows. Creates nothing. */
-export async function assertUnusedIn(engine: Engine): Promise<void> {
+/** Rejects if the store has rows. `schema`: also an empty store of this version is good, as a restore that failed has left it. Creates nothing. */
+export async function assertUnusedIn(engine: Engine, schema: number): Promise<void> {
   if (!engine.exists()) return
   const db = new Kysely<Schema>({ dialect: engine.dialect })
   try {
-    if ((await versionOf(db)) === 0) return
-    await assertNewest(db)
-    await assertEmpty(db)
+    const present = await versionOf(db)
+    if (present === 0) return
+    if (present !== releasedVersion(schema)) await assertNewest(db)
+    const tables = new Set((await db.introspection.getTables()).map(({ name }) => name))
+    await assertEmpty(
+      db,
+      COPIED.filter((table) => tables.has(table)),
+    )
   } finally {
     await db.destroy().catch(() => undefined)
   }

@@ -196,7 +196,7 @@ async function createSqliteDatabase(): Promise<TestDatabase> {
   }
 }
 
-function runSqlite(file: string, statement: string): Rows {
+export function runSqlite(file: string, statement: string): Rows {
   const connection = new Database(file)
   try {
     const prepared = connection.prepare<[], Record<string, unknown>>(statement)

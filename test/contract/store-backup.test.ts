@@ -1,17 +1,23 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Encrypter } from 'age-encryption'
+import { Kysely } from 'kysely'
 import { describe, expect, it, test } from 'vitest'
 import { Vault } from '../../src/certificates/vault/vault.ts'
 import { backupOf, restoreFrom } from '../../src/compose/machine/keep.ts'
 import { type Config, readConfig } from '../../src/config/config.ts'
 import { type BackupLine, writeBackup } from '../../src/operate/keep/backup-file.ts'
 import { verifyAudit } from '../../src/operate/verify/audit.ts'
+import { systemClock } from '../../src/primitives/clock.ts'
 import { NamedFile } from '../../src/runtime/named-file.ts'
-import { NEWEST_SCHEMA, OLDEST_SCHEMA, openStore, type StoreSetting } from '../../src/store/open.ts'
+import { sqliteEngine } from '../../src/store/dialects/sqlite.ts'
+import { migrate, migrationsTo, releasedVersion } from '../../src/store/migrations.ts'
+import { NEWEST_SCHEMA, OLDEST_SCHEMA, openStore, restoreInto, type StoreSetting } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/ports/store.ts'
+import type { Schema } from '../../src/store/schema.ts'
+import { COPIED } from '../../src/store/tables.ts'
 import { freshFolder } from '../support/fresh.ts'
-import { type Bench, onPostgres, onSqlite } from './engines.ts'
+import { type Bench, onPostgres, onSqlite, runSqlite } from './engines.ts'
 import { NOW, sampleEntry, samplePlan, sampleRun } from './samples.ts'
 import { LAST_UNRELEASED } from './store/migrations.ts'
 
@@ -33,6 +39,7 @@ function machine(name: string, setting: StoreSetting): Config {
   return setting.kind === 'postgres' ? config : { ...config, store: setting }
 }
 const otherSqlite = (): StoreSetting => ({ kind: 'sqlite', file: at('other', 'drawbridge.db') })
+const EXPOSED = { host: 'one.lab.test' }
 
 /** Every transaction writes a plan and an audit line: one state has as many of each. */
 async function write(store: Store, name: string): Promise<void> {
@@ -134,6 +141,17 @@ describe.each(engines)('on %s', (_name, bench) => {
     if (bench === sqlite) await target.close()
   })
 
+  test('a backup of an older version is restored where a restore of it has failed before', async () => {
+    if (bench === postgres) await postgres.sql('drop schema public cascade; create schema public')
+    const setting = bench === sqlite ? otherSqlite() : postgres.setting()
+    const engine = setting.kind === 'sqlite' ? sqliteEngine(setting.file, systemClock) : postgres.engine()
+    const db = new Kysely<Schema>({ dialect: engine.dialect })
+    await migrate(db, engine, migrationsTo(releasedVersion(OLDEST_SCHEMA)))
+    await db.destroy()
+    const report = await restoreFrom(machine('target', setting), new NamedFile(LAST_UNRELEASED), undefined)
+    expect(report.tables.find(({ table }) => table === 'exposures')).toMatchObject({ rows: 2 })
+  })
+
   test('a store that is not empty is refused and left as it is', async () => {
     await write(await sqlite.open(), 'one')
     await backupOf(machine('source', sqlite.setting()), new NamedFile(at('one.backup')), undefined)
@@ -149,6 +167,46 @@ describe.each(engines)('on %s', (_name, bench) => {
     expect(readdirSync(other.stateDir)).not.toContain('store.key')
     if (bench === sqlite) await target.close()
   })
+
+  test('a restore that fails when it marks its hosts as unconfirmed leaves the store empty, and can be repeated', async () => {
+    const source = await sqlite.open()
+    await write(source, 'one')
+    await source.insertExposure({ ...EXPOSED, planId: 'plan_one', state: 'applied', fence: 1, since: NOW })
+    await backupOf(machine('source', sqlite.setting()), new NamedFile(at('one.backup')), undefined)
+    const setting = bench === sqlite ? otherSqlite() : postgres.setting()
+    const sql = setting.kind === 'sqlite' ? async (text: string) => runSqlite(setting.file, text) : postgres.sql
+    await (await openStore(setting)).close()
+    // Stands for a disk that is full.
+    await (bench === sqlite
+      ? sql("create trigger full before update on exposures begin select raise(abort, 'disk is full'); end")
+      : sql(`create function full_disk() returns trigger as $$ begin raise exception 'disk is full'; end $$ language plpgsql;
+          create trigger full_disk before update on exposures for each row execute function full_disk()`))
+    const config = machine('target', setting)
+    const restoring = () => restoreFrom(config, new NamedFile(at('one.backup')), undefined)
+    await expect(restoring()).rejects.toThrow('It is still empty.')
+    for (const table of COPIED.filter((name) => name !== 'audit_head'))
+      expect(await sql(`select * from ${table}`), table).toStrictEqual([])
+    await (bench === sqlite
+      ? sql('drop trigger full')
+      : sql('drop trigger full_disk on exposures; drop function full_disk'))
+    await restoring()
+    expect(await sql('select host, unconfirmed from exposures')).toEqual([{ ...EXPOSED, unconfirmed: 'edges' }])
+  })
+})
+
+// A commit whose answer is lost looks the same: an error, and rows.
+it('is not called empty when rows are in it after a restore has failed', async () => {
+  const target = await postgres.open()
+  const pages = async function* () {
+    await target.openWebhook('chat')
+    yield* []
+    throw new Error('The connection was lost.')
+  }
+  const head = { schema: NEWEST_SCHEMA, storeId: 'store_x', epoch: 1, keyId: null }
+  const content = { ...head, tables: [], pages: pages() }
+  await expect(restoreInto(postgres.setting(), content, { now: NOW, edgeEpoch: 0 })).rejects.toThrow(
+    'It may have been written all the same. Move it away or name a new database',
+  )
 })
 
 describe('a backup file', () => {

@@ -1,8 +1,12 @@
+import type { Kysely } from 'kysely'
 import { afterEach, describe, expect, it, test } from 'vitest'
 import { verifyAudit } from '../../src/operate/verify/audit.ts'
+import { copyStore } from '../../src/store/copy.ts'
+import type { Engine } from '../../src/store/dialects/engine.ts'
 import { copyBetween, type StoreSetting } from '../../src/store/open.ts'
 import type { CopyProgress } from '../../src/store/ports/copy.ts'
 import type { Store } from '../../src/store/ports/store.ts'
+import type { Schema } from '../../src/store/schema.ts'
 import { type Bench, onPostgres, onSqlite } from './engines.ts'
 import { NOW, sampleEntry, sampleEvent, samplePlan, sampleRun, sampleStep } from './samples.ts'
 
@@ -97,6 +101,18 @@ describe.each(directions)('%s', (_name, from, to) => {
     expect(await target.listPlans({ limit: 10 })).toStrictEqual([])
   })
 
+  test('a database that fails while it is written leaves the target empty, and that is told', async () => {
+    await fill(await from.open())
+    const target = await to.open()
+    // Stands for a disk that is full.
+    await (to === sqlite
+      ? to.sql("create trigger full before insert on webhooks begin select raise(abort, 'disk is full'); end")
+      : to.sql(`create function full_disk() returns trigger as $$ begin raise exception 'disk is full'; end $$ language plpgsql;
+          create trigger full_disk before insert on webhooks for each row execute function full_disk()`))
+    await expect(copy(from.setting(), to.setting())).rejects.toThrow('The target is still empty.')
+    expect(await target.listPlans({ limit: 10 })).toStrictEqual([])
+  })
+
   test('a row that was written otherwise than it was read leaves the target empty', async () => {
     await fill(await from.open())
     const target = await to.open()
@@ -110,6 +126,33 @@ describe.each(directions)('%s', (_name, from, to) => {
     await expect(copy(from.setting(), to.setting())).rejects.toThrow('Table plans was not copied faithfully')
     expect(await target.listPlans({ limit: 10 })).toStrictEqual([])
   })
+})
+
+/** Commits, and then fails: a connection that is lost while it commits, or a disk that does not keep what was written. */
+function losingItsEnd(engine: Engine): Engine {
+  const { dialect } = engine
+  const createDriver = () => {
+    const driver = dialect.createDriver()
+    const commit = driver.commitTransaction.bind(driver)
+    driver.commitTransaction = async (connection) => {
+      await commit(connection)
+      throw new Error('The connection was lost.')
+    }
+    return driver
+  }
+  const others = {
+    createAdapter: () => dialect.createAdapter(),
+    createQueryCompiler: () => dialect.createQueryCompiler(),
+    createIntrospector: (db: Kysely<Schema>) => dialect.createIntrospector(db),
+  }
+  return { ...engine, dialect: { createDriver, ...others } }
+}
+
+it('is a copy, however the source ends its reading', async () => {
+  await fill(await sqlite.open())
+  const options = { now: Date.now(), edgeEpoch: 0, onProgress: () => undefined }
+  const report = await copyStore(losingItsEnd(sqlite.engine()), postgres.engine(), options)
+  expect(await (await postgres.open()).epoch()).toBe(report.epoch.to)
 })
 
 it('knows every table of the schema', async () => {

@@ -82,6 +82,16 @@ export const CONVERGE_GUARDS: Cuts = {
     "updateTable('exposures').set({ unconfirmed: 'edges' })",
     "updateTable('exposures').set({ unconfirmed: null })",
   ],
+  'a restored store is committed with its marks': [
+    'await beginReconcile(writing, now)\n',
+    'await beginReconcile(writing, now).catch(() => undefined)\n',
+  ],
+  'a restore that failed can be repeated': ['    if (present !== releasedVersion(schema)) await', '    await'],
+  'a store is called empty only after a look': [
+    "await remainsIn(engine, 'It', content.schema)",
+    "'It is still empty.'",
+  ],
+  'a copy that is committed is told': ['report ?? Promise.reject(error)', 'Promise.reject(error)'],
   'the numbers of events jump after a restore': ["eb('events', '+', EVENTS_AHEAD)", "eb('events', '+', 0)"],
   'an end that is not confirmed is not due': "      .where('unconfirmed', 'is', null)\n",
   'an exposure is due only after its end': [

@@ -19,5 +19,5 @@ export const WORLD_GUARDS: Cuts = {
     '    if (!recertified) throw edited(host, known)\n    return',
     '    if (recertified) return',
   ],
-  'a restored store leaves runs of the time of the backup to a person': '    await blockUnfinished(writing, now)\n',
+  'a restored store leaves runs of the time of the backup to a person': '  await blockUnfinished(writing, now)\n',
 }
