@@ -98,6 +98,12 @@ export interface HostFence {
   readonly store?: string | undefined
 }
 
+/**
+ * No host has so many runs, one for every millisecond of 34 years. Numbers only grow, so the highest one that a computer counts to exactly
+ * would end all changes of the host for ever.
+ */
+export const HIGHEST_NUMBER = 2 ** 40
+
 /** Below this epoch an edge takes nothing from the store with this id, on whatever host. */
 export interface StoreFloor {
   readonly store: string

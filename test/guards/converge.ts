@@ -78,6 +78,13 @@ export const CONVERGE_GUARDS: Cuts = {
   'what the zone has otherwise than the store waits': ["'unanswered' : 'records'", "'unanswered' : undefined"],
   'a rebuilt store goes on with the numbers of the edges':
     '  await session.raiseLastFences([hostLease(host)], number)\n',
+  'a rebuild takes over no number that leaves no higher one': ['Math.min(number, HIGHEST_TAKEN_OVER)', 'number'],
+  'a rebuild takes over no number of another store': [' && (of === undefined || of === store) ?', ' ?'],
+  'the Primary tells which store was lost': ['.find((list) => list.length > 0) ?? []', '.flat()'],
+  'a store that has hosts looks for its own epoch': [
+    ' && (known === undefined || store === undefined || store === known)',
+    '',
+  ],
   'a restored store begins unconfirmed': [
     "updateTable('exposures').set({ unconfirmed: 'edges' })",
     "updateTable('exposures').set({ unconfirmed: null })",

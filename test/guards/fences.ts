@@ -32,6 +32,15 @@ export const FENCE_GUARDS: Cuts = {
     "      if (refusal !== undefined) throw new EdgeFault('fenced', refusal)\n    }\n  }",
     '    }\n  }',
   ],
+  'an edge takes no number that leaves no higher one': ['isNumber(number, HIGHEST_NUMBER)', 'isNumber(number)'],
+  'a number that an earlier version took is read as the highest': [
+    'Math.min(Number(number), HIGHEST_NUMBER)',
+    'Number(number)',
+  ],
+  'a list with a number that no run has is not believed': [
+    'maximum: HIGHEST_NUMBER',
+    'maximum: Number.MAX_SAFE_INTEGER',
+  ],
   'a later epoch stands above every number': [
     'one.epoch < other.epoch || (one.epoch === other.epoch && one.number < other.number)',
     'one.number < other.number',

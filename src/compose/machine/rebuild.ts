@@ -114,7 +114,7 @@ function worldOf(config: Config, parts: Assembly): RebuildParts {
           return []
         }),
       )
-      return { entries: inOrder(await Promise.all(lists)), silent }
+      return { lists: await Promise.all(lists), silent }
     },
     storeId: async () => {
       const [first] = await parts.store.listExposures({ after: '', limit: 1 })
@@ -144,16 +144,6 @@ function worldOf(config: Config, parts: Assembly): RebuildParts {
     steps: (tls) => stepsToApply(tls, [], settings.challenge),
     now: systemClock.now,
   }
-}
-
-/** A host of the Primary is taken from there, with the highest number of all edges. */
-const inOrder = (lists: readonly (readonly FoundEntry[])[]): readonly FoundEntry[] => {
-  const hosts = new Map<string, FoundEntry>()
-  for (const entry of lists.flat()) {
-    const known = hosts.get(entry.host) ?? entry
-    hosts.set(entry.host, { ...known, number: Math.max(known.number, entry.number) })
-  }
-  return [...hosts.values()].toSorted((a, b) => (a.host < b.host ? -1 : 1))
 }
 
 async function entriesOn(edge: Edge): Promise<readonly FoundEntry[]> {

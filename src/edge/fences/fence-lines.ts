@@ -1,4 +1,4 @@
-import { type HostFence, STORE_ID_GRAMMAR, type StoreFloor } from '../../model/run.ts'
+import { HIGHEST_NUMBER, type HostFence, STORE_ID_GRAMMAR, type StoreFloor } from '../../model/run.ts'
 
 /** A line of the file of fences. `handed`: a person has given the host to another store. */
 export type FenceLine =
@@ -34,7 +34,8 @@ function textOf(line: FenceLine): string {
 export function lineIn(text: string): FenceLine | undefined {
   const [, epoch, number, host, store] = FENCE.exec(text) ?? []
   if (host !== undefined) {
-    const fence = { host, epoch: Number(epoch), number: Number(number) }
+    // An earlier version took higher ones: a service would refuse the whole list of an edge that tells one.
+    const fence = { host, epoch: Number(epoch), number: Math.min(Number(number), HIGHEST_NUMBER) }
     return { kind: 'fence', fence: store === undefined ? fence : { ...fence, store } }
   }
   const [, floor, of] = FLOOR.exec(text) ?? []

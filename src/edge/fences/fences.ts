@@ -1,5 +1,5 @@
 import { escapeText } from '../../model/escape-text.ts'
-import { epochAhead, type HostFence, type StoreFloor } from '../../model/run.ts'
+import { epochAhead, HIGHEST_NUMBER, type HostFence, type StoreFloor } from '../../model/run.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import { slicesOf } from '../../primitives/slices.ts'
 import { EdgeFault } from '../contract/fault.ts'
@@ -131,7 +131,7 @@ export class Fences {
   #assertWritable(fence: HostFence): void {
     if (this.#writable.has(fence)) return
     const { host, epoch, number } = fence
-    if (!isHost(host) || !isNumber(epoch) || !isNumber(number) || !hasWritableStore(fence))
+    if (!isHost(host) || !isNumber(epoch) || !isNumber(number, HIGHEST_NUMBER) || !hasWritableStore(fence))
       throw new Error(`${escapeText(host)} ${epoch} ${number} is not a fence of a host.`)
     this.#writable.add(fence)
   }
@@ -250,7 +250,8 @@ export class Fences {
   }
 }
 
-const isNumber = (value: number): boolean => Number.isSafeInteger(value) && value >= 0
+const isNumber = (value: number, highest = Number.MAX_SAFE_INTEGER): boolean =>
+  Number.isSafeInteger(value) && value >= 0 && value <= highest
 
 /** A fence of the far future would refuse every run after it. */
 function assertNotAhead(host: string, epoch: number, now: number): void {

@@ -1,7 +1,7 @@
 import { type TProperties, type TSchema, Type } from 'typebox'
 import { NO_ANSWER_REASONS } from '../../model/badge.ts'
 import { MOST_STRAY_FILES, MOST_STRAY_LINES } from '../../model/host-status.ts'
-import { RUN_ID_GRAMMAR, STORE_ID_GRAMMAR } from '../../model/run.ts'
+import { HIGHEST_NUMBER, RUN_ID_GRAMMAR, STORE_ID_GRAMMAR } from '../../model/run.ts'
 import { EDGE_POINTS } from '../contract/change.ts'
 import { MOST_TOUCHED } from '../contract/list.ts'
 import { MOST_STORES } from '../fences/fence-table.ts'
@@ -31,7 +31,8 @@ export const Port = Type.Integer({ minimum: 1, maximum: 65_535 })
 export const Address = text(45)
 const RunId = Type.String({ pattern: RUN_ID_GRAMMAR })
 const StoreId = Type.String({ pattern: STORE_ID_GRAMMAR })
-const Fence = closed({ host: Host, epoch: Whole, number: Whole, store: Type.Optional(StoreId) })
+const FenceNumber = Type.Integer({ minimum: 0, maximum: HIGHEST_NUMBER })
+const Fence = closed({ host: Host, epoch: Whole, number: FenceNumber, store: Type.Optional(StoreId) })
 const Floor = closed({ store: StoreId, epoch: Whole })
 
 export const Pair = closed({ certificatePem: text(65_536), keyPem: text(16_384) })

@@ -4,7 +4,7 @@ import { sentenceOf } from '../../model/errors.ts'
 import type { Change, ExposureRequest, Plan, ProxyChange } from '../../model/exposure.ts'
 import type { ExposureOptions } from '../../model/options/grammar.ts'
 import { type ChosenCertificate, idInMark, type Receipt } from '../../model/receipt.ts'
-import { BY_CONSOLE, epochAhead, type StepName } from '../../model/run.ts'
+import { BY_CONSOLE, epochAhead, HIGHEST_NUMBER, type StepName } from '../../model/run.ts'
 
 /** An entry of Drawbridge as an edge has it. */
 export interface FoundEntry {
@@ -27,7 +27,7 @@ export interface FoundEntry {
   readonly certificate: string | undefined
   /** The epoch of the store that changed it last. */
   readonly epoch: number | undefined
-  /** The highest number of a run that an edge tells for the host; 0: none. */
+  /** The number of its newest run there; 0: none. */
   readonly number: number
   /** The id of that store. Undefined where an earlier version has changed it. */
   readonly store: string | undefined
@@ -42,9 +42,11 @@ interface Resolved {
   readonly ttl: number
 }
 
+type EdgeLists = readonly (readonly FoundEntry[])[]
+
 export interface RebuildParts {
-  /** The hosts on all edges, each once, and the servers whose edges could not be read. Rejects if the Primary's cannot. */
-  readonly entries: () => Promise<{ readonly entries: readonly FoundEntry[]; readonly silent: readonly string[] }>
+  /** The hosts on each edge, those of the Primary first, and the servers whose edges could not be read. Rejects if the Primary's cannot. */
+  readonly entries: () => Promise<{ readonly lists: EdgeLists; readonly silent: readonly string[] }>
   /** The id of a store that has hosts already. Undefined for one that is empty: it takes the id of the store that was lost. */
   readonly storeId: () => Promise<string | undefined>
   /** Whether the store knows the host or the plan already. */
@@ -77,6 +79,7 @@ export interface Adoption {
   readonly receipt: Receipt
   readonly expiresAt: number | undefined
   readonly epoch: number | undefined
+  /** The highest number that an edge is believed. */
   readonly number: number
   /** The facts that were not found and were guessed. */
   readonly guessed: readonly ('health' | 'expiry')[]
@@ -117,16 +120,14 @@ export interface RebuildReport extends Findings {
 
 /** Reads edges, zones and certificates, and reports what can be managed again. Changes nothing. */
 export async function lookAtWorld(parts: RebuildParts, options: LookOptions): Promise<Findings> {
-  const { entries, silent } = await parts.entries()
-  const isBelieved = (epoch: number) => epochAhead(epoch, parts.now()) === undefined
-  const newest = Math.max(0, ...entries.map(({ epoch }) => epoch ?? 0).filter(isBelieved))
-  const store = (await parts.storeId()) ?? entries.find(({ epoch }) => epoch === newest)?.store
+  const { lists, silent } = await parts.entries()
+  const origin = originOf(lists, await parts.storeId(), parts.now())
+  const { store } = origin
+  const entries = inOrder(lists, (entry) => numberOf(entry, store, parts.now()))
   const found: (Adoption | NotAdopted | 'known')[] = []
   for (let at = 0; at < entries.length; at += AT_ONCE)
     found.push(
-      ...(await Promise.all(
-        entries.slice(at, at + AT_ONCE).map((entry) => judge(entry, { newest, store }, parts, options)),
-      )),
+      ...(await Promise.all(entries.slice(at, at + AT_ONCE).map((entry) => judge(entry, origin, parts, options)))),
     )
   const unknown = found.filter((each) => each !== 'known')
   return {
@@ -138,12 +139,50 @@ export async function lookAtWorld(parts: RebuildParts, options: LookOptions): Pr
   }
 }
 
+/** The store that was lost. */
+interface Origin {
+  readonly newest: number
+  readonly store: string | undefined
+}
+
+/**
+ * The Primary tells it, and another edge only where no host of the Primary does: an edge could tell a store of its own, with an epoch
+ * above the true one, and every host of the Primary would be left. `known`: the id of the store that has hosts already.
+ */
+function originOf(lists: EdgeLists, known: string | undefined, now: number): Origin {
+  const isTold = ({ epoch, store }: FoundEntry) =>
+    isBelieved(epoch, now) && (known === undefined || store === undefined || store === known)
+  const told = lists.map((list) => list.filter(isTold)).find((list) => list.length > 0) ?? []
+  const newest = told.reduce((highest, { epoch }) => Math.max(highest, epoch ?? 0), 0)
+  return { newest, store: known ?? told.find(({ epoch }) => epoch === newest)?.store }
+}
+
+const isBelieved = (epoch: number | undefined, now: number): boolean =>
+  epoch !== undefined && epochAhead(epoch, now) === undefined
+
+/** What a store goes on from: its numbers grow from here on, and edges must take them. */
+const HIGHEST_TAKEN_OVER = HIGHEST_NUMBER / 2
+
+/** The number that an edge is believed. Those of another store say nothing of this one. */
+const numberOf = ({ epoch, number, store: of }: FoundEntry, store: string | undefined, now: number): number =>
+  isBelieved(epoch, now) && (of === undefined || of === store) ? Math.min(number, HIGHEST_TAKEN_OVER) : 0
+
+/** Each host once: as the first edge has it, with the highest number that any edge is believed. */
+function inOrder(lists: EdgeLists, believed: (entry: FoundEntry) => number): readonly FoundEntry[] {
+  const hosts = new Map<string, FoundEntry>()
+  for (const entry of lists.flat()) {
+    const known = hosts.get(entry.host)
+    hosts.set(entry.host, { ...(known ?? entry), number: Math.max(known?.number ?? 0, believed(entry)) })
+  }
+  return [...hosts.values()].toSorted((a, b) => (a.host < b.host ? -1 : 1))
+}
+
 /** How many hosts are looked at together. */
 const AT_ONCE = 16
 
 async function judge(
   entry: FoundEntry,
-  { newest, store }: { readonly newest: number; readonly store: string | undefined },
+  { newest, store }: Origin,
   parts: RebuildParts,
   { otherEpochs, remembered }: LookOptions,
 ): Promise<Adoption | NotAdopted | 'known'> {

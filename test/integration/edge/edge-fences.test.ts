@@ -13,7 +13,7 @@ import { setImmediate as nextRound } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { EdgeFault, isFenced } from '../../../src/edge/contract/fault.ts'
 import { Fences } from '../../../src/edge/fences/fences.ts'
-import type { HostFence } from '../../../src/model/run.ts'
+import { HIGHEST_NUMBER, type HostFence } from '../../../src/model/run.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
 import { changeHost, type More, whenAt } from '../../support/edge/edge.ts'
 import { entryOf, startEngine, type TestEngine } from '../../support/edge/engine.ts'
@@ -86,6 +86,16 @@ describe('the fences of an edge', () => {
     now = later
     for (const reader of [fences, new Fences(at(), { ...systemClock, now: () => now })])
       await expect(claimed(reader, fence(6, later))).rejects.toMatchObject(FENCED)
+  })
+
+  // Also a number only grows. A service that reads a higher one in a list refuses the list.
+  test('refuse a number that no host can have, and read one of an earlier version as the highest', async () => {
+    const fences = new Fences(at(), systemClock)
+    await claimed(fences, fence(HIGHEST_NUMBER))
+    await expect(async () => claimed(fences, fence(HIGHEST_NUMBER + 1))).rejects.toThrow('is not a fence of a host')
+    appendFileSync(fencesFile(), `\n2 ${Number.MAX_SAFE_INTEGER} ${HOST};\n`)
+    expect(fences.of([HOST])).toEqual([fence(HIGHEST_NUMBER, 2)])
+    await claimed(fences, fence(1, 3))
   })
 
   test('are of one host each, and one stale host refuses the whole change', async () => {

@@ -2,10 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { statusLines } from '../../../src/cli/views/status.ts'
 import { enterHost } from '../../../src/compose/machine/rebuild.ts'
+import { Fences } from '../../../src/edge/fences/fences.ts'
 import { certificateId } from '../../../src/edge/record/entry.ts'
 import { receiptOf, type ZoneRecord } from '../../../src/model/receipt.ts'
-import { hostLease } from '../../../src/model/run.ts'
+import { HIGHEST_NUMBER, hostLease } from '../../../src/model/run.ts'
 import { chosen, waitingLines } from '../../../src/operate/converge.ts'
+import { type FoundEntry, lookAtWorld, type RebuildParts } from '../../../src/operate/keep/rebuild.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import { EdgeStandings } from '../../../src/runs/edge-standings.ts'
 import { openStore, raiseEpoch } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
@@ -65,8 +68,62 @@ async function adopted(
   return { host, planId }
 }
 
+const OWN_STORE = 'store_own'
+
+/** What the edges of a lost store tell of a host, as a rebuild reads it. A run with the number 7 has changed it on the Primary. */
+function worldOf(host: string, secondaryTells: Partial<FoundEntry>): RebuildParts {
+  const record = {
+    ...{ planId: otherPlan, tls: false, target: 'http://127.0.0.1:9', proof: '0'.repeat(64), health: '/' },
+    ...{ owner: undefined, note: undefined },
+  }
+  const onPrimary = {
+    ...{ host, edge: '23', record, certificate: undefined, epoch: FORMER_EPOCH, number: 7, store: OWN_STORE },
+  }
+  const mark = {
+    name: `_drawbridge.${host}`,
+    type: 'TXT',
+    ttl: 60,
+    value: `drawbridge plan_${'1'.repeat(26)}`,
+  } as const
+  return {
+    entries: async () => ({ lists: [[onPrimary], [{ ...onPrimary, edge: '73', ...secondaryTells }]], silent: [] }),
+    storeId: async () => undefined,
+    isKnown: async () => false,
+    records: async () => [mark],
+    backendOf: () => ({ server: '25', port: 9 }),
+    zoneOf: () => ({ zone: 'lab.test', subdomain: host.slice(0, -'.lab.test'.length) }),
+    resolve: () => ({ request: samplePlan().request, url: `http://${host}`, published: [], ttl: 60 }),
+    certificateOf: async () => undefined,
+    healthOf: async () => '/',
+    steps: () => [],
+    now: () => NOW,
+  }
+}
+
+const NOW = Date.parse('2026-01-01T00:00:00Z')
+
 const unconfirmed = async (host: string) => (await store.findExposure(host))?.unconfirmed
 const told = () => standings.of('23')?.outOfStep?.sentence ?? ''
+
+// Row 38 of the threats: of a host of the Primary, the Secondary decides nothing.
+test.each<[string, Partial<FoundEntry>, number]>([
+  ['the highest number that a computer counts to', { number: Number.MAX_SAFE_INTEGER }, HIGHEST_NUMBER / 2],
+  ['the highest number of the wire', { number: HIGHEST_NUMBER }, HIGHEST_NUMBER / 2],
+  ['a higher number', { number: 9 }, 9],
+  ['a number in an epoch of the far future', { number: 9, epoch: Number.MAX_SAFE_INTEGER }, 7],
+  ['a number of another store, in a later epoch', { number: 9, epoch: NOW + 1, store: 'store_other' }, 7],
+])('a Secondary that tells %s: the host is adopted, and its runs go on', async (_what, tells, number) => {
+  const host = `${randomBytes(13).toString('hex')}.lab.test`
+  const { adoptions, left } = await lookAtWorld(worldOf(host, tells), { otherEpochs: false, remembered: new Map() })
+  expect({ left, adoptions }).toMatchObject({ left: [], adoptions: [{ host, number }] })
+  for (const adoption of adoptions) await store.transaction((session) => enterHost(adoption, 1, session))
+  const fences = new Fences(folder.path, { ...systemClock, now: () => NOW })
+  for (const run of [1, 2]) {
+    const next = await nextFence(store, host, run)
+    expect(next).toBe(number + run)
+    await fences.claim([{ host, epoch: NOW, number: next, store: OWN_STORE }]).record()
+  }
+})
 
 test('what is equal on every edge is confirmed without a question', async () => {
   const { host } = await adopted()

@@ -5,6 +5,7 @@ import { AgentClient } from '../../../src/edge/remote/agent-client.ts'
 import { remoteEdge } from '../../../src/edge/remote/remote-edge.ts'
 import { remotePreflight, remoteSites, remoteView, remoteVisitor } from '../../../src/edge/remote/remote-view.ts'
 import { saidIn, sentenceOf } from '../../../src/model/errors.ts'
+import { HIGHEST_NUMBER } from '../../../src/model/run.ts'
 import { examineAgent } from '../../../src/operate/doctor/edges.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
 import { problemOf } from '../../../src/runs/engine/ending.ts'
@@ -116,6 +117,7 @@ test.each<[string, object[]]>([
     [{ ...LISTED, entry: { ...ENTRY, targets: [{ ...ENTRY.targets[0], address: 'x;' }] } }],
   ],
   ['with options that no grammar has', [{ ...LISTED, entry: { ...ENTRY, options: { maxBody: '5t' } } }]],
+  ['with a number that no run has', [{ ...LISTED, fence: { host: HOST, epoch: 1, number: HIGHEST_NUMBER + 1 } }]],
   ['with a member that is none', [{ ...LISTED, entry: { ...ENTRY, text: 'server {}' } }]],
 ])('a list %s is not believed', async (_, hosts) => {
   agent.says.list = { answer: listOf(...hosts) }

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import { type FoundEntry, lookAtWorld, type RebuildParts } from '../../../src/operate/keep/rebuild.ts'
 
 const NOW = Date.parse('2026-01-01T00:00:00Z')
-const entry = (host: string, epoch: number, store?: string): FoundEntry => ({
-  ...{ host, edge: '23', record: undefined, certificate: undefined, epoch, store, number: 1 },
+const entry = (host: string, epoch: number, store?: string, edge = '23'): FoundEntry => ({
+  ...{ host, edge, record: undefined, certificate: undefined, epoch, store, number: 1 },
 })
-const parts = (entries: readonly FoundEntry[], storeId?: string) => {
-  const found = { entries, silent: [] }
+const parts = (entries: readonly FoundEntry[], storeId?: string, onSecondary: readonly FoundEntry[] = []) => {
+  const found = { lists: [entries, onSecondary], silent: [] }
   return { entries: async () => found, now: () => NOW, storeId: async () => storeId } as unknown as RebuildParts
 }
 const NOT_READ = expect.stringContaining('was edited, or another version wrote it')
@@ -35,5 +35,22 @@ test('a store that has hosts keeps its id', async () => {
   const world = parts([entry('a.lab.test', 5, 'store_a'), entry('b.lab.test', 9, 'store_b')], 'store_a')
   const { left, store } = await lookAtWorld(world, { otherEpochs: true, remembered: new Map() })
   expect(store).toBe('store_a')
+  expect(left.map(({ reason }) => reason)).toEqual([NOT_READ, expect.stringContaining('belongs to store store_b')])
+})
+
+test('a Secondary tells the store only where the Primary has no host', async () => {
+  const lying = [entry('a.lab.test', NOW + 1, 'store_b', '73'), entry('b.lab.test', NOW + 1, 'store_b', '73')]
+  const options = { otherEpochs: false, remembered: new Map() }
+  const { left, store } = await lookAtWorld(parts([entry('a.lab.test', 5, 'store_a')], undefined, lying), options)
+  expect(store).toBe('store_a')
+  expect(left.map(({ reason }) => reason)).toEqual([NOT_READ, expect.stringContaining('belongs to store store_b')])
+  const alone = await lookAtWorld(parts([], undefined, lying), options)
+  expect(alone.store).toBe('store_b')
+  expect(alone.left.map(({ reason }) => reason)).toEqual([NOT_READ, NOT_READ])
+})
+
+test('the epoch of another store leaves no host of one that has hosts', async () => {
+  const world = parts([entry('a.lab.test', 5, 'store_a'), entry('b.lab.test', 9, 'store_b')], 'store_a')
+  const { left } = await lookAtWorld(world, { otherEpochs: false, remembered: new Map() })
   expect(left.map(({ reason }) => reason)).toEqual([NOT_READ, expect.stringContaining('belongs to store store_b')])
 })
