@@ -1,6 +1,6 @@
 import { type StaticDecode, type TObject, type TSchema, Type } from 'typebox'
 import { Decode } from 'typebox/value'
-import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from 'yaml'
+import { isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument, type YAMLMap } from 'yaml'
 
 /** All faults of a configuration. Each line has file, line number, setting and the allowed values. */
 export class ConfigError extends Error {
@@ -78,7 +78,7 @@ export class ConfigDocument {
     const map = this.#mapOf(node, place)
     const members = Object.entries(schema.properties).map(([key, member]) => [
       key,
-      this.#take(member, map && memberOf(map, key), [...place, key]),
+      this.#takeMember(member, map && pairOf(map, key), [...place, key]),
     ])
     for (const { key } of map?.items ?? []) {
       if (Object.hasOwn(schema.properties, keyText(key))) continue
@@ -86,6 +86,14 @@ export class ConfigDocument {
       this.#fault(key as Node, [...place, keyText(key)], `is not a setting. Allowed here: ${allowed}.`)
     }
     return Object.fromEntries(members)
+  }
+
+  /** A key without a value is what is left when the lines below it are commented out. That asks for none, not for the default. */
+  #takeMember(schema: TSchema, pair: Pair | undefined, place: Place): unknown {
+    const given = pair?.value as Node | null | undefined
+    if (!pair || (given && !isNothing(given)) || !hasAmbiguousAbsence(schema)) return this.#take(schema, given, place)
+    this.#fault(pair.key as Node, place, `has no value. Write ${noneOf(schema)}, or delete the line.`)
+    return undefined
   }
 
   /** A mapping whose keys the administrator chooses. */
@@ -155,10 +163,23 @@ const nameOf = (place: Place): string =>
         .join('')
         .replace(/^\./, '')
 
-/** A key without a value counts as absent. */
+/** A section or a single value counts as absent if its key has no value. */
 const isNothing = (node: Node): boolean => isScalar(node) && node.value === null
 
+/** Whether a setting can be empty, and that can differ from its absence: a list, or a mapping that is not empty by default. */
+const hasAmbiguousAbsence = (schema: TSchema): boolean =>
+  Type.IsArray(schema) ||
+  (Type.IsRecord(schema) &&
+    ('default' in schema ? Object.keys(schema.default as object).length > 0 : Type.IsOptional(schema)))
+
+const noneOf = (schema: TSchema): string => {
+  if (!Type.IsArray(schema)) return '{} for none'
+  return 'minItems' in schema ? allowedBy(schema) : '[] for none'
+}
+
+const pairOf = (map: YAMLMap, key: string): Pair | undefined => map.items.find((pair) => keyText(pair.key) === key)
+
 const memberOf = (map: YAMLMap, key: string): Node | undefined =>
-  (map.items.find((pair) => keyText(pair.key) === key)?.value as Node | null) ?? undefined
+  (pairOf(map, key)?.value as Node | null | undefined) ?? undefined
 
 const keyText = (key: unknown): string => String(isScalar(key) ? key.value : key)

@@ -6,6 +6,7 @@ export const RIGHT_GUARDS: Cuts = {
   'a capability is bound to its digest': "      .where('digest', '=', presented.digest)\n",
   'a capability is bound to its action': "      .where('action', '=', presented.action)\n",
   'a capability is bound to its address': "      .where('ip', '=', presented.ip)\n",
+  'a list without a value is not its default': '  Type.IsArray(schema) ||\n',
   'a list of options is not empty': '    if (given.length === 0) throw new Unfit(EMPTY_LIST)\n',
   'callers outside name neither an exposure to replace nor an owner nor a note': '    assertMaySay(request, caller)\n',
   'a diagnosis does not tell the public that a run is blocked': [
