@@ -28,6 +28,7 @@ export class WebhookQueue {
   readonly #assertHeld: () => void
   /** Hosts with a running delivery. */
   readonly #running = new Map<string, Promise<void>>()
+  #hasEnded = false
   /** The number of finished deliveries, successful or not. */
   #ended = 0
   /** The position up to which events are in the outbox. Undefined before it is read from the store. */
@@ -51,9 +52,10 @@ export class WebhookQueue {
     await this.#sendDue(gone)
   }
 
-  /** Resolves when no delivery is running. */
-  async settled(): Promise<void> {
-    await Promise.all(this.#running.values())
+  /** Begins no more deliveries. Resolves when none is running. */
+  async end(): Promise<void> {
+    this.#hasEnded = true
+    while (this.#running.size > 0) await Promise.all(this.#running.values())
   }
 
   async #fill(head: number): Promise<void> {
@@ -75,6 +77,7 @@ export class WebhookQueue {
 
   async #sendDue(gone: AbortSignal): Promise<void> {
     const due = await this.#due()
+    if (this.#hasEnded) return
     const next = due.filter(({ event }) => !this.#running.has(event.host))
     for (const delivery of next.slice(0, AT_ONCE - this.#running.size)) this.#begin(delivery, gone)
   }

@@ -18,8 +18,6 @@ export class WebhookSender {
   readonly #hooks: () => readonly Hook[]
   /** Those of the present hooks. */
   #queues: readonly WebhookQueue[] = []
-  /** Those of hooks that a reload has changed or removed, as long as they deliver. */
-  #leaving: readonly WebhookQueue[] = []
   readonly #end = new AbortController()
   /** Aborts running deliveries. */
   readonly #gone = new AbortController()
@@ -39,11 +37,11 @@ export class WebhookSender {
   /** Waits a short time for running deliveries, then aborts them. The next delivering instance sends them again. */
   async stop(): Promise<void> {
     this.#end.abort()
-    await this.#working
-    const settled = Promise.all([...this.#queues, ...this.#leaving].map((queue) => queue.settled()))
-    await Promise.race([settled, this.#parts.clock.sleep(STOP_MS, { ref: false })])
+    // A round that is under way may itself wait for deliveries of former hooks.
+    const ended = Promise.all([this.#working, ...this.#queues.map((queue) => queue.end())])
+    await Promise.race([ended, this.#parts.clock.sleep(STOP_MS, { ref: false })])
     this.#gone.abort()
-    await settled
+    await ended
     const { store } = this.#parts
     if (this.#lease) await store.releaseLease(this.#lease).catch(() => undefined)
   }
@@ -61,20 +59,20 @@ export class WebhookSender {
 
   async #round(): Promise<void> {
     await this.#takeHooks()
+    if (this.#end.signal.aborted) return
     if (this.#queues.length === 0 || !(await this.#holdsLease())) return
     const head = await this.#parts.store.eventHead()
     for (const queue of this.#queues) await queue.round(head, this.#gone.signal)
   }
 
-  /** A hook that has changed waits until what is on its way by the former one has ended: it would be sent twice. */
+  /** A hook that has changed waits until what is under way to the former receiver has ended: it would be sent twice. */
   async #takeHooks(): Promise<void> {
     const hooks = this.#hooks()
     const isPresent = ({ hook }: WebhookQueue) => hooks.includes(hook)
     if (this.#queues.length === hooks.length && this.#queues.every(isPresent)) return
-    this.#leaving = this.#queues.filter((queue) => !isPresent(queue))
+    const leaving = this.#queues.filter((queue) => !isPresent(queue))
     this.#queues = this.#queues.filter(isPresent)
-    await Promise.all(this.#leaving.map((queue) => queue.settled()))
-    this.#leaving = []
+    await Promise.all(leaving.map((queue) => queue.end()))
     const known = new Map(this.#queues.map((queue) => [queue.hook, queue]))
     this.#queues = hooks.map((hook) => known.get(hook) ?? new WebhookQueue(hook, this.#parts, () => this.#assertHeld()))
   }

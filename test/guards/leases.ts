@@ -32,6 +32,7 @@ export const LEASE_GUARDS: Cuts = {
     '    const changes',
   ],
   'a webhook asks for its lease before it stores a result': ['    this.#assertHeld()\n    const at', '    const at'],
+  'a webhook that was exchanged begins no more deliveries': '    if (this.#hasEnded) return\n',
   'the lock of a certificate is not held after its work': '        held.stop()\n',
   'a DNS update is not sent without the lease': '    await guard?.ensureHeld()\n',
   'a DNS update is valid only while its lease lives': [

@@ -59,7 +59,11 @@ describe('the webhook sender', () => {
   let now = 1_790_000_000_000
   /** The instances that have asked for the lease. */
   let leaseAsked: string[]
-  const deliver = (send: Send, change: Partial<Hook> = {}, instance = 'one', leaseMs = 30_000): WebhookSender => {
+  const deliver = (send: Send, change: Partial<Hook> = {}, instance = 'one'): WebhookSender => {
+    const hooks = [hook(change)]
+    return deliverTo(() => hooks, send, instance)
+  }
+  const deliverTo = (hooks: () => readonly Hook[], send: Send, instance = 'one'): WebhookSender => {
     const log = createLog('silent', [])
     const watched: Store = {
       ...store,
@@ -74,12 +78,11 @@ describe('the webhook sender', () => {
       log,
       send,
       instance,
-      leaseMs,
+      leaseMs: 30_000,
       clock: { ...systemClock, now: () => now },
       chance: () => 0.5,
     }
-    const hooks = [hook(change)]
-    const sender = new WebhookSender(() => hooks, parts)
+    const sender = new WebhookSender(hooks, parts)
     senders.push(sender)
     sender.start()
     return sender
@@ -209,5 +212,86 @@ describe('the webhook sender', () => {
     await sending
     await first.stop()
     expect(await store.webhookState('chat')).toMatchObject({ pending: 1, failing: false })
+  })
+
+  describe('a hook that is exchanged while it delivers', () => {
+    const [former, present] = ['http://127.0.0.1:9/former', 'http://127.0.0.1:9/present']
+    let hooks: readonly Hook[]
+    let isAskedAgain: PromiseWithResolvers<void>
+    let begun: string[]
+    let answers: PromiseWithResolvers<Sent>[]
+    beforeEach(() => {
+      hooks = [hook({ url: former })]
+      isAskedAgain = Promise.withResolvers()
+      begun = []
+      answers = []
+    })
+
+    /** Begins to send the first event of each of two hosts, and exchanges the hook in the middle. */
+    const exchange = async (next: readonly Hook[]): Promise<WebhookSender> => {
+      for (const host of ['a', 'b', 'a', 'b', 'a', 'b']) await happen(host)
+      const sender = deliverTo(
+        () => {
+          if (hooks === next) isAskedAgain.resolve()
+          return hooks
+        },
+        ({ url }, { id }, _at, gone) => {
+          begun.push(`${url} ${id}`)
+          if (url !== former) return Promise.resolve(OK)
+          const answer = Promise.withResolvers<Sent>()
+          gone.addEventListener('abort', () => answer.resolve(FAILED))
+          answers.push(answer)
+          return answer.promise
+        },
+      )
+      await until('two events are under way', () => begun.length === 2)
+      hooks = next
+      await isAskedAgain.promise
+      return sender
+    }
+    const toFormer = () => begun.filter((one) => one.startsWith(former))
+
+    test('sends nothing more to its former receiver, and no event to both', async () => {
+      await exchange([hook({ url: present })])
+      await until('all have arrived', async () => {
+        for (const answer of answers) answer.resolve(OK)
+        return (await store.webhookState('chat')).delivered === 6
+      })
+      expect(toFormer()).toHaveLength(2)
+      const ids = begun.map((one) => one.split(' ')[1])
+      expect(ids).toHaveLength(6)
+      expect(new Set(ids).size).toBe(6)
+    })
+
+    test('sends nothing more once it is removed', async () => {
+      const sender = await exchange([])
+      for (const answer of answers) answer.resolve(OK)
+      await until('both results are stored', async () => (await store.webhookState('chat')).delivered === 2)
+      await sender.stop()
+      expect(begun).toHaveLength(2)
+      expect(await store.webhookState('chat')).toMatchObject({ delivered: 2, pending: 4 })
+    })
+
+    test('does not hold up the end of the service', async () => {
+      const sender = await exchange([])
+      await sender.stop()
+      expect(await store.webhookState('chat')).toMatchObject({ delivered: 0, pending: 6, failing: false })
+    })
+  })
+
+  test('begins no delivery while it is stopped', async () => {
+    for (const host of ['a', 'a', 'a']) await happen(host)
+    const begun: string[] = []
+    const answer = Promise.withResolvers<Sent>()
+    const sender = deliver((_hook, event) => {
+      begun.push(nameOf(event))
+      return answer.promise
+    })
+    await until('the first is under way', () => begun.length === 1)
+    const stopped = sender.stop()
+    answer.resolve(OK)
+    await stopped
+    expect(begun).toEqual(['a 1'])
+    expect(await store.webhookState('chat')).toMatchObject({ delivered: 1, pending: 2 })
   })
 })
