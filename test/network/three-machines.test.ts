@@ -1,5 +1,5 @@
-import { chownSync, cpSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { basename, dirname } from 'node:path'
+import { chownSync, cpSync, lchownSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { launcher } from '../../lab/checkout.ts'
@@ -110,6 +110,14 @@ suite('from one machine to three, by the commands of docs/operations.md', () => 
     chownSync(to, uid, gid)
   }
 
+  /** What `put-secrets` does: the user of the folder unpacks what is in it on the other machine. */
+  function unpack(machine: Place, from: string, last: string): void {
+    const to = placed(last as Place, from)
+    cpSync(placed(machine, from), to, { recursive: true, preserveTimestamps: true })
+    const { uid, gid } = statSync(to)
+    for (const name of readdirSync(to, { recursive: true, encoding: 'utf8' })) lchownSync(join(to, name), uid, gid)
+  }
+
   /** What a person types into the editor: the agent of 23 by its address, and the folders of this machine. */
   function edit(machine: Place, file: string): void {
     const text = readFileSync(file, 'utf8').replaceAll(`${fileOn('23')}/`, `${fileOn(machine)}/`)
@@ -124,6 +132,9 @@ suite('from one machine to three, by the commands of docs/operations.md', () => 
     if (program === 'scp') return copy(machine, line.split(' ').at(-2) ?? '', line.split(' ').at(-1) ?? '')
     const [, key, last] = /^setpriv .* cat (\S+) \| ssh root@192\.168\.45\.(\d+) put-store-key$/.exec(line) ?? []
     if (key !== undefined && last !== undefined) return pipe(machine, key, last)
+    const [, secrets, other] =
+      /^setpriv .* tar -C (\S+) -c \. \| ssh root@192\.168\.45\.(\d+) put-secrets$/.exec(line) ?? []
+    if (secrets !== undefined && other !== undefined) return unpack(machine, secrets, other)
     if (program === 'editor') return edit(machine, words[0] ?? '')
     if (program !== 'drawbridge') return void (await network.runOn(machine, 'root', program, ...words))
     const given = words.map((word) => (word === 'FINGERPRINT' ? fingerprint : word))

@@ -94,9 +94,16 @@ describe.runIf(isRoot())('three booted machines, by the commands of docs/operati
     await one.write('/etc/drawbridge/three.yaml', merged(former, three))
     await one.write('/etc/drawbridge/secrets/store', `${POSTGRES_URL}\n`, '0600')
     for (const machine of [one, second]) await trustPostgres(one, machine)
-    const put =
-      'exec setpriv --reuid drawbridge --regid drawbridge --clear-groups dd of=/var/lib/drawbridge/store.key conv=excl status=none'
-    await second.write('/usr/local/bin/put-store-key', `#!/bin/sh\numask 077\n${put}\n`, '0755')
+    const page = readFileSync(join(checkout(), PAGE_OF_OPERATIONS), 'utf8')
+    const puts = [
+      ['put-store-key', 'dd of=/var/lib/drawbridge/store.key conv=excl status=none'],
+      ['put-secrets', 'tar -C /etc/drawbridge/secrets -x'],
+    ] as const
+    for (const [name, program] of puts) {
+      const put = `exec setpriv --reuid drawbridge --regid drawbridge --clear-groups ${program}`
+      expect(page).toContain(`${program}\``)
+      await second.write(`/usr/local/bin/${name}`, `#!/bin/sh\numask 077\n${put}\n`, '0755')
+    }
     const change = `sed -i 's|socket: /run/drawbridge/edge-23.sock|address: ${ADDRESS}|; s|^  address: ${ADDRESS}$|  address: ${BACKEND}|' "$1"`
     await second.write('/usr/local/bin/editor', `#!/bin/sh\n${change}\n`, '0755')
   }

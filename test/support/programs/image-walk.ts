@@ -75,11 +75,11 @@ async function onPostgres(around: Surroundings, running: Daemon) {
         await around.ready()
         continue
       }
-      const [, script] = /^docker compose exec drawbridge sh -c '(.*)'$/.exec(line) ?? []
+      const [, user = '', script] = /^docker compose exec drawbridge (setpriv .* )?sh -c '(.*)'$/.exec(line) ?? []
       if (script === undefined) throw new Error(`docs/container.md has a command that is not known: ${line}`)
       // A second time the configuration has the line already.
       if (url.includes('sslmode') && script.startsWith('echo ')) continue
-      const { code, output } = run(['sh', '-c', script], `${url}\n`)
+      const { code, output } = run([...user.split(' ').filter(Boolean), 'sh', '-c', script], `${url}\n`)
       if (code !== 0) throw new Error(`${script}: ${output}`)
     }
   }
