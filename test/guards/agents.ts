@@ -8,6 +8,16 @@ export const AGENT_GUARDS: Cuts = {
     '      if (!enrolled.includes(former))\n',
     '      if (enrolled.includes(former) && false)\n',
   ],
+  'a join ends the connections of the former authority': '    this.#server?.closeAllConnections()\n',
+  'only the authority of the last join is heard': [
+    'if (!isIssuedBy(certificate, this.#ca)) ',
+    'if (!isIssuedBy(certificate, this.#ca) && false) ',
+  ],
+  'a certificate that has run out is refused on a kept connection': [
+    'if (this.#parts.clock.now() > certificate.validToDate.getTime()) ',
+    'if (this.#parts.clock.now() < 0) ',
+  ],
+  'each authority has editions of its own': ["fingerprint256.replaceAll(':', '').toLowerCase()", 'publicKey.type'],
   'pairs of the store are installed under their own names': '.filter(isOfItsName)',
   'a rebuild keeps only names that cover the host':
     '.filter((name) => isCertificateName(name) && coversHost([name], host))',

@@ -4,7 +4,7 @@ import type { TLSSocket } from 'node:tls'
 import type { Endpoint } from '../../model/address.ts'
 import type { Timer } from '../../primitives/clock.ts'
 import type { AgentIdentity } from '../authority/agent-identity.ts'
-import { serviceIn } from '../authority/authority.ts'
+import { isIssuedBy, serviceIn } from '../authority/authority.ts'
 import { closeServer, type ServerParts, secureAgentServer } from './server.ts'
 
 /** How often the listener checks for a newly installed certificate. */
@@ -21,6 +21,9 @@ export class SecureListener {
   #server: Server | undefined
   #stamp = ''
   #told = ''
+  /** The certificate of the authority that enrolled this agent last. */
+  #ca = ''
+  /** The highest seen edition of its services. */
   #edition = 0
   #timer: Timer | undefined
   #isClosed = false
@@ -29,7 +32,6 @@ export class SecureListener {
     this.#parts = parts
     this.#identity = identity
     this.#at = at
-    this.#edition = identity.edition
   }
 
   /** `onFault`: called once for each reason why it does not listen. */
@@ -61,7 +63,9 @@ export class SecureListener {
       )
     if (this.#server) {
       this.#server.setSecureContext({ ...shown, minVersion: 'TLSv1.3' })
+      this.#trust(shown.ca)
     } else {
+      this.#trust(shown.ca)
       const server = secureAgentServer({ ...this.#parts, refusalOf: (socket) => this.#refusalOf(socket) }, shown)
       await new Promise<void>((resolve, reject) =>
         server.once('error', reject).listen(this.#at.port, this.#at.address, resolve),
@@ -73,14 +77,28 @@ export class SecureListener {
     this.#told = ''
   }
 
+  #trust(ca: string): void {
+    if (ca === this.#ca) return
+    this.#ca = ca
+    this.#edition = this.#identity.editionOf(ca)
+    // A new context counts for new handshakes only.
+    this.#server?.closeAllConnections()
+  }
+
   #refusalOf(socket: Socket): string | undefined {
     const certificate = (socket as TLSSocket).getPeerX509Certificate()
     const service = serviceIn(certificate?.subjectAltName)
-    if (!service) return 'The certificate is not that of a service.'
+    if (!certificate || !service) return 'The certificate is not that of a service.'
+    // A handshake that began before a join ends after it, and is in no list of connections until then.
+    if (!isIssuedBy(certificate, this.#ca)) return 'The certificate is not of the authority that enrolled this agent.'
+    // A connection may be kept for longer than its certificate is valid.
+    if (this.#parts.clock.now() > certificate.validToDate.getTime()) return 'The certificate has run out.'
     if (service.edition < this.#edition) return 'The certificate was revoked.'
     if (service.edition > this.#edition) {
       this.#edition = service.edition
-      this.#identity.raiseEdition(service.edition).catch((error: unknown) => this.#parts.onUnexpected(error, 'edition'))
+      this.#identity
+        .raiseEdition(service.edition, this.#ca)
+        .catch((error: unknown) => this.#parts.onUnexpected(error, 'edition'))
     }
     return undefined
   }

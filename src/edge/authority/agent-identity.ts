@@ -2,15 +2,11 @@ import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto'
 import { chmodSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { replaceFile } from '../../primitives/durable-file.ts'
-import { isOfEdge, newKey, type PemIdentity } from './authority.ts'
+import { isIssuedBy, isOfEdge, newKey, type PemIdentity } from './authority.ts'
 
-const [KEY, CERTIFICATE, AUTHORITY, NEXT_KEY, EDITION] = [
-  'agent.key',
-  'agent.crt',
-  'authority.crt',
-  'next.key',
-  'edition',
-]
+const [KEY, CERTIFICATE, AUTHORITY, NEXT_KEY] = ['agent.key', 'agent.crt', 'authority.crt', 'next.key']
+const editionFile = (ca: string): string =>
+  `edition-${new X509Certificate(ca).fingerprint256.replaceAll(':', '').toLowerCase()}`
 
 /** The certificate and the key of an agent, in a folder that no other user may enter. */
 export class AgentIdentity {
@@ -58,30 +54,34 @@ export class AgentIdentity {
   }
 
   /**
-   * Throws for a certificate that is not for the prepared key, this server and the authority. `ca`: the authority of a first
-   * certificate.
+   * Throws for a certificate that is not for the prepared key, this server and the authority. `joined`: the authority of a join. The
+   * agent trusts no other authority afterwards.
    */
-  async install(certificate: string, ca = this.#text(AUTHORITY)): Promise<void> {
+  async install(certificate: string, joined?: string): Promise<void> {
+    const stored = this.#text(AUTHORITY)
+    const ca = joined ?? stored
     const key = this.#text(NEXT_KEY)
     if (key === undefined || ca === undefined) throw new Error('No key was prepared for a certificate.')
     const x509 = new X509Certificate(certificate)
-    const authority = new X509Certificate(ca)
-    const isIssued = x509.checkIssued(authority) && x509.verify(authority.publicKey)
-    if (!isIssued || !isOfEdge(certificate, this.#server) || !x509.checkPrivateKey(createPrivateKey(key)))
+    if (!isIssuedBy(x509, ca) || !isOfEdge(certificate, this.#server) || !x509.checkPrivateKey(createPrivateKey(key)))
       throw new Error(`The certificate is not one of edge ${this.#server} for the key that was prepared.`)
     // Write the certificate last: until then the agent continues with the former one.
-    await replaceFile(this.#path(AUTHORITY), ca, 0o600)
+    // A replacement by a service leaves the authority alone: it could bring back the former one beside a join.
+    if (ca !== stored) await replaceFile(this.#path(AUTHORITY), ca, 0o600)
     await replaceFile(this.#path(KEY), key, 0o600)
     await replaceFile(this.#path(CERTIFICATE), certificate, 0o600)
   }
 
-  /** The highest seen edition of a service's certificate. Lower editions were revoked. */
-  get edition(): number {
-    return Number(this.#text(EDITION) ?? 0)
+  /**
+   * The highest seen edition of the certificates of services by the authority `ca`. Lower editions were revoked. Each authority has a
+   * file: a former authority cannot raise the edition of the present one, and a crash leaves none without its edition.
+   */
+  editionOf(ca: string): number {
+    return Number(this.#text(editionFile(ca)) ?? 0)
   }
 
-  raiseEdition(edition: number): Promise<void> {
-    return replaceFile(this.#path(EDITION), String(edition), 0o600)
+  raiseEdition(edition: number, ca: string): Promise<void> {
+    return replaceFile(this.#path(editionFile(ca)), String(edition), 0o600)
   }
 
   #text(name: string): string | undefined {

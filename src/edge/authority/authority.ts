@@ -98,6 +98,12 @@ export const isOfEdge = (pem: string | Buffer, server: string): boolean => {
   return x509.subjectAltName === `DNS:${edgeName(server)}` && EDGE_NAME.test(edgeName(server))
 }
 
+/** Whether the authority with the certificate `ca` has issued it. */
+export function isIssuedBy(certificate: X509Certificate, ca: string): boolean {
+  const authority = new X509Certificate(ca)
+  return certificate.checkIssued(authority) && certificate.verify(authority.publicKey)
+}
+
 /** The edition and the instance that a service's certificate names. Undefined for another certificate. */
 export function serviceIn(subjectAltName: string | undefined): { edition: number; instance: string } | undefined {
   const [, edition, instance] = SERVICE_NAME.exec(subjectAltName?.replace(/^DNS:/, '') ?? '') ?? []

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { AgentIdentity } from '../../../src/edge/authority/agent-identity.ts'
 import { enroll, type LabAgents } from '../../support/lab/agents.ts'
 import { hasEntry } from '../../support/lab/entry-file.ts'
 import { applied, invariants, planned, run } from '../../support/lab/exposure.ts'
@@ -92,8 +93,9 @@ test.runIf(process.env.CAMPAIGN)(
 
 test('the former certificates of services are refused after they were revoked', { timeout: 120_000 }, async () => {
   expect(await ofService('revoke', '--services')).toContain('edition 2')
-  const edition = join(agentOf('23').stateDir, 'edition')
-  await until('the agent has seen the new edition', () => readFileSync(edition, 'utf8') === '2')
+  const { stateDir } = agentOf('23')
+  const ca = readFileSync(join(stateDir, 'authority.crt'), 'utf8')
+  await until('the agent has seen the new edition', () => new AgentIdentity(stateDir, '23').editionOf(ca) === 2)
   await until('the agent is accepted', () => changes())
 })
 
