@@ -18,6 +18,10 @@ export const AGENT_GUARDS: Cuts = {
     'if (this.#parts.clock.now() < 0) ',
   ],
   'each authority has editions of its own': ["fingerprint256.replaceAll(':', '').toLowerCase()", 'publicKey.type'],
+  'a replaced certificate brings no session tickets': [
+    'setSecureContext(contextOf(shown))',
+    "setSecureContext({ ...shown, minVersion: 'TLSv1.3' })",
+  ],
   'pairs of the store are installed under their own names': '.filter(isOfItsName)',
   'a rebuild keeps only names that cover the host':
     '.filter((name) => isCertificateName(name) && coversHost([name], host))',

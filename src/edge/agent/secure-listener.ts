@@ -5,7 +5,7 @@ import type { Endpoint } from '../../model/address.ts'
 import type { Timer } from '../../primitives/clock.ts'
 import type { AgentIdentity } from '../authority/agent-identity.ts'
 import { isIssuedBy, serviceIn } from '../authority/authority.ts'
-import { closeServer, type ServerParts, secureAgentServer } from './server.ts'
+import { closeServer, contextOf, type ServerParts, secureAgentServer } from './server.ts'
 
 /** How often the listener checks for a newly installed certificate. */
 const LOOK_MS = 1_000
@@ -62,7 +62,7 @@ export class SecureListener {
         'The agent has no certificate yet. Run "drawbridge edge enroll" where the service is, then "drawbridge edge join" here.',
       )
     if (this.#server) {
-      this.#server.setSecureContext({ ...shown, minVersion: 'TLSv1.3' })
+      this.#server.setSecureContext(contextOf(shown))
       this.#trust(shown.ca)
     } else {
       this.#trust(shown.ca)

@@ -2,6 +2,7 @@ import { constants } from 'node:crypto'
 import { type IncomingMessage, createServer as plainServer, type Server, type ServerResponse } from 'node:http'
 import { type Server as SecureServer, createServer as secureServer } from 'node:https'
 import type { Socket } from 'node:net'
+import type { SecureContextOptions } from 'node:tls'
 import { Compile } from 'typebox/compile'
 import type { Clock } from '../../primitives/clock.ts'
 import { unsafeKeyIn } from '../../primitives/json-keys.ts'
@@ -40,19 +41,24 @@ export const agentServer = (parts: ServerParts): Server =>
   bounded(plainServer(limits, (request, response) => void answer(parts, budget(), request, response)))
 
 /** For other machines: both sides show a certificate. */
-export const secureAgentServer = (parts: ServerParts, { ca, cert, key }: PemIdentity): SecureServer =>
+export const secureAgentServer = (parts: ServerParts, identity: PemIdentity): SecureServer =>
   bounded(
     secureServer(
-      // Without tickets every connection shows its certificate anew: a resumed session could hide a revoked certificate.
       {
         ...limits,
-        ...{ ca, cert, key, minVersion: 'TLSv1.3', requestCert: true, rejectUnauthorized: true },
-        secureOptions: constants.SSL_OP_NO_TICKET,
-        handshakeTimeout: HEADERS_MS,
+        ...contextOf(identity),
+        ...{ requestCert: true, rejectUnauthorized: true, handshakeTimeout: HEADERS_MS },
       },
       (request, response) => void answer(parts, budget(), request, response),
     ),
   )
+
+/** A new certificate needs all of it again: `setSecureContext` keeps nothing of the former context. */
+export const contextOf = ({ ca, cert, key }: PemIdentity): SecureContextOptions => ({
+  ...{ ca, cert, key, minVersion: 'TLSv1.3' },
+  // Without tickets every connection shows its certificate anew: a resumed session could hide a revoked certificate.
+  secureOptions: constants.SSL_OP_NO_TICKET,
+})
 
 function bounded<S extends Server | SecureServer>(server: S): S {
   server.maxConnections = MOST_CONNECTIONS

@@ -189,6 +189,31 @@ test('a certificate that runs out on a kept connection is refused from then on',
   }
 })
 
+test('no session is resumed, also after the certificate of the agent was replaced', async () => {
+  const shown = await trust.identity('23')
+  const isResumed = async () => {
+    const first = await connected(shown)
+    const session = once(first, 'session') as Promise<[Buffer]>
+    await answerOn(first)
+    const second = await connected(shown, { session: first.getSession() ?? (await session)[0] })
+    await answerOn(second)
+    const isReused = second.isSessionReused()
+    first.destroy()
+    second.destroy()
+    return isReused
+  }
+  expect(await isResumed()).toBe(false)
+  const { certificate } = await trust.replace('23', await identity.prepareKey(), fingerprintOf(identity.read()?.cert))
+  await identity.install(certificate)
+  await until('the new certificate is shown', async () => {
+    const socket = await connected(shown)
+    const seen = socket.getPeerX509Certificate()?.fingerprint256
+    socket.destroy()
+    return seen === fingerprintOf(certificate)
+  })
+  expect(await isResumed()).toBe(false)
+})
+
 // Row 37 of the threats: the store and its key were stolen, so the agent joins with the authority of a new store.
 describe('when an agent joins with another authority', () => {
   /** An agent that listens with a certificate of `former`. */
