@@ -22,6 +22,8 @@ export const AGENT_GUARDS: Cuts = {
     'setSecureContext(contextOf(shown))',
     "setSecureContext({ ...shown, minVersion: 'TLSv1.3' })",
   ],
+  'a certificate from the future is replaced at once': 'now < issuedAt(x509) || ',
+  'certificates of the authority of agents are backdated': ' - wish.lifeMs / BACKDATED_PARTS',
   'pairs of the store are installed under their own names': '.filter(isOfItsName)',
   'a rebuild keeps only names that cover the host':
     '.filter((name) => isCertificateName(name) && coversHost([name], host))',

@@ -1,5 +1,5 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
-import { issueCertificate } from './certificate.ts'
+import { issueCertificate, issuedAt } from './certificate.ts'
 
 const DAY_MS = 86_400_000
 const AUTHORITY_LIFE_MS = 20 * 365 * DAY_MS
@@ -113,8 +113,9 @@ export function serviceIn(subjectAltName: string | undefined): { edition: number
 /** A certificate is replaced after this part of its life. */
 const REPLACE_AFTER = 1 / 3
 
+/** True for a certificate that was issued in the future too: the clock of its authority was ahead, and others may refuse it until then. */
 export function isDueForReplacement(pem: string, now: number): boolean {
-  const { validFromDate, validToDate } = new X509Certificate(pem)
-  const [from, to] = [validFromDate.getTime(), validToDate.getTime()]
-  return now > from + (to - from) * REPLACE_AFTER
+  const x509 = new X509Certificate(pem)
+  const [from, to] = [x509.validFromDate.getTime(), x509.validToDate.getTime()]
+  return now < issuedAt(x509) || now > from + (to - from) * REPLACE_AFTER
 }

@@ -1,4 +1,4 @@
-import { createHash, createPublicKey, type KeyObject, randomBytes, sign } from 'node:crypto'
+import { createHash, createPublicKey, type KeyObject, randomBytes, sign, type X509Certificate } from 'node:crypto'
 import { der, objectId, TAG } from '../../primitives/der.ts'
 
 const ECDSA_WITH_SHA256 = '2a8648ce3d040302'
@@ -8,8 +8,17 @@ const [ALTERNATIVE_NAME, SUBJECT_KEY, AUTHORITY_KEY] = ['551d11', '551d0e', '551
 const USES = { server: '2b06010505070301', client: '2b06010505070302' }
 const [VERSION, EXTENSIONS, DNS_NAME, KEY_IDENTIFIER] = [0xa0, 0xa3, 0x82, 0x80]
 
-/** Certificates are backdated, because clocks differ. */
-const BACKDATED_MS = 3_600_000
+/**
+ * Certificates are backdated by one of so many parts of their life, because clocks differ, and one that is ahead is set right. This
+ * costs nothing: nobody has the key of a certificate before it is issued.
+ */
+const BACKDATED_PARTS = 12
+
+/** When a certificate was issued, by the clock of its authority. */
+export function issuedAt({ validFromDate, validToDate }: X509Certificate): number {
+  const [from, to] = [validFromDate.getTime(), validToDate.getTime()]
+  return from + (to - from) / (BACKDATED_PARTS + 1)
+}
 
 export interface CertificateWish {
   readonly name: string
@@ -39,7 +48,7 @@ export function issueCertificate(wish: CertificateWish, signer: Signer): string 
     der(TAG.integer, serialNumber()),
     algorithm,
     distinguishedName(signer.name),
-    der(TAG.sequence, time(wish.from - BACKDATED_MS), time(wish.from + wish.lifeMs)),
+    der(TAG.sequence, time(wish.from - wish.lifeMs / BACKDATED_PARTS), time(wish.from + wish.lifeMs)),
     distinguishedName(wish.name),
     wish.publicKey.export({ type: 'spki', format: 'der' }),
     der(EXTENSIONS, der(TAG.sequence, ...extensions(wish, signer))),

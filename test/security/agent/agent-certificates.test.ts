@@ -8,7 +8,7 @@ import { freePort } from '../../../lab/free-port.ts'
 import type { Agent } from '../../../src/edge/agent/agent.ts'
 import { SecureListener } from '../../../src/edge/agent/secure-listener.ts'
 import { AgentIdentity } from '../../../src/edge/authority/agent-identity.ts'
-import { newKey, type PemIdentity } from '../../../src/edge/authority/authority.ts'
+import { isDueForReplacement, newKey, type PemIdentity } from '../../../src/edge/authority/authority.ts'
 import { EdgeTrust } from '../../../src/edge/authority/trust.ts'
 import { AgentClient } from '../../../src/edge/remote/agent-client.ts'
 import { PATH_OF, PROTOCOL } from '../../../src/edge/wire/verbs.ts'
@@ -259,6 +259,31 @@ describe('when an agent joins with another authority', () => {
       await until('both editions are written', () => cas.every((ca) => own.editionOf(ca) > 0))
       expect(cas.map((ca) => own.editionOf(ca))).toEqual([999_999_999, 1])
     }))
+})
+
+describe('a service whose clock was a day ahead', () => {
+  const isValid = (pem: string) => {
+    const { validFromDate, validToDate } = new X509Certificate(pem)
+    return validFromDate.getTime() < Date.now() && Date.now() < validToDate.getTime()
+  }
+
+  test('shows a certificate that is valid as soon as the clock is set right', async () => {
+    let now = Date.now() + 86_400_000
+    const of = new EdgeTrust({ shelf: secretShelf(), instance: 'one', now: () => now })
+    const former = await of.identity('23')
+    now = Date.now()
+    const { cert, ca } = await of.identity('23')
+    expect([former.cert, cert, ca].map(isValid)).toEqual([false, true, true])
+  })
+
+  test('has issued certificates to agents that are valid, and due for replacement', async () => {
+    const now = Date.now() + 86_400_000
+    const of = new EdgeTrust({ shelf: secretShelf(), instance: 'one', now: () => now })
+    const { certificate } = await of.enroll('23', newKey().publicKey)
+    expect(isValid(certificate)).toBe(true)
+    expect(isDueForReplacement(certificate, Date.now())).toBe(true)
+    expect(isDueForReplacement(certificate, now)).toBe(false)
+  })
 })
 
 test('an agent that is not the one enrolled is refused by the service', async () => {
