@@ -22,6 +22,7 @@ interface FollowerParts {
 /** The exposure of a host that changed. Rows with another plan or end, or from before its repair, are ignored. */
 interface ExpectedExposure extends Pick<HostStatus, 'planId' | 'expiresAt'> {
   readonly repairedAt?: number | undefined
+  /** By the monotonic clock. */
   readonly since: number
 }
 
@@ -68,7 +69,7 @@ export class Follower {
     if (!this.#order.arrive(host, asked)) return
     if (held && !environment) return this.#updateExpiry(exposure)
     const { planId = null, expiresAt = null } = watched ?? {}
-    this.#ahead.set(host, { planId, expiresAt, repairedAt, since: clock.now() })
+    this.#ahead.set(host, { planId, expiresAt, repairedAt, since: clock.monotonic() })
     const statuses = {
       find: (name: string) => board.find(name),
       // Only the checking instance increases `changed`. A client that resumes a stream must not miss its next numbers.
@@ -82,7 +83,7 @@ export class Follower {
     const expiresAt = exposure.expiresAt ?? null
     const status = this.#parts.board.find(host)
     if (status?.planId !== planId) return
-    this.#ahead.set(host, { planId, expiresAt, since: this.#parts.clock.now() })
+    this.#ahead.set(host, { planId, expiresAt, since: this.#parts.clock.monotonic() })
     this.#parts.board.put({ ...status, expiresAt })
   }
 
@@ -115,7 +116,7 @@ export class Follower {
     const names = new Set(all.map(({ host }) => host))
     for (const { host } of [...board.all()]) if (!names.has(host) && !this.#ahead.get(host)?.planId) board.remove(host)
     for (const [host, { planId, since }] of [...this.#ahead]) {
-      if (names.has(host) || planId !== null || clock.now() - since < LATE_MS) continue
+      if (names.has(host) || planId !== null || clock.monotonic() - since < LATE_MS) continue
       this.#ahead.delete(host)
       this.#order.forget(host)
     }

@@ -50,8 +50,14 @@ export function eventsBetween(before: HostStatus, after: HostStatus, at: number)
 export function withTrouble(status: HostStatus, before: HostStatus | undefined, rule: AlertRule): HostStatus {
   const { badge, lastCheck } = status
   if (badge === 'RUNNING' || badge === 'PENDING' || !lastCheck) return { ...status, trouble: null }
-  const since = before?.trouble?.since ?? lastCheck.at
+  const since = sinceOf(before?.trouble, lastCheck.at, rule)
   return { ...status, trouble: { since, isAlerted: !rule.isMuted && lastCheck.at - since >= rule.afterMs } }
+}
+
+/** A time in the future is of a clock that was set back since: the trouble counts from now on, and an alert stays one. */
+function sinceOf(trouble: HostStatus['trouble'], now: number, { afterMs }: AlertRule): number {
+  if (!trouble || trouble.since <= now) return trouble?.since ?? now
+  return trouble.isAlerted ? now - afterMs : now
 }
 
 export const isAlerted = ({ trouble }: HostStatus): boolean => trouble?.isAlerted === true

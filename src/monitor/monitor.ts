@@ -47,7 +47,7 @@ export class Monitor {
   /** Updates hosts on the board: the watch list when this instance checks, else the follower. Undefined before the start. */
   #hosts: WatchList | Follower | undefined
   readonly #told = new WakeUp()
-  /** When the board was last known to be what the store says. */
+  /** When the board was last known to be what the store says, by the monotonic clock. */
   #confirmedAt: number | undefined
   #asked: PromiseWithResolvers<HostsChecked | undefined> | undefined
   #stopped = false
@@ -73,7 +73,7 @@ export class Monitor {
 
   /** For how long nothing confirms the board, because the store does not answer. Undefined before the start. */
   get unconfirmedMs(): number | undefined {
-    return this.#confirmedAt === undefined ? undefined : this.#parts.clock.now() - this.#confirmedAt
+    return this.#confirmedAt === undefined ? undefined : this.#parts.clock.monotonic() - this.#confirmedAt
   }
 
   start(): void {
@@ -150,7 +150,7 @@ export class Monitor {
         await follower.update()
         await this.#mutes.refresh()
         this.#takeAsked()?.resolve(undefined)
-        this.#confirmedAt = this.#parts.clock.now()
+        this.#confirmedAt = clock.monotonic()
       } catch (error) {
         log.error({ event: 'monitor_round_failed', err: error }, 'Monitor round failed; retrying.')
         this.#takeAsked()?.reject(error)
@@ -179,14 +179,14 @@ export class Monitor {
     const lease = edge && (await mayCheck()) && (await store.takeLease(LEASE, instance, clock.now(), leaseMs))
     if (!lease) return false
     const held = new HeldLeases(store, [lease], leaseMs, clock)
-    const writer = new StatusWriter(store, board, alertRule, () => held.ensureHeld())
+    const writer = new StatusWriter(store, board, alertRule, () => held.ensureHeld(), clock)
     this.#writer = writer
     const watchList = new WatchList({ ...this.#parts, ...edge, writer })
     const rounds = new Rounds({ ...this.#parts, writer, watchList })
     try {
       this.#hosts = watchList
       await this.#barrier.during(undefined, async () => {
-        await writer.begin(clock.now())
+        await writer.begin()
         await this.#refreshMutes(() => this.#mutes.load())
         await this.#refresh(watchList)
       })
@@ -230,16 +230,15 @@ export class Monitor {
   #confirm(held: HeldLeases): void {
     const { leaseMs, clock } = this.#parts
     const { leftMs } = held
-    this.#confirmedAt = leftMs > leaseMs / 2 ? clock.now() : clock.now() + leftMs - leaseMs
+    this.#confirmedAt = clock.monotonic() - (leftMs > leaseMs / 2 ? 0 : leaseMs - leftMs)
   }
 
   async #refresh(watchList: WatchList): Promise<boolean> {
-    const { clock, log } = this.#parts
     try {
-      await watchList.refresh(clock.now())
+      await watchList.refresh()
       return true
     } catch (error) {
-      log.error({ event: 'host_list_failed', err: error }, 'The list of hosts could not be read; retrying.')
+      this.#parts.log.error({ event: 'host_list_failed', err: error }, 'The list of hosts could not be read; retrying.')
       return false
     }
   }
@@ -252,11 +251,13 @@ export class Monitor {
 
   /** A store that does not answer must not stop the checks. Unwritten statuses stay queued. */
   async #write(writer: StatusWriter, all = false): Promise<void> {
-    const { clock, log } = this.#parts
     await writer
-      .flush(clock.now(), all)
+      .flush(all)
       .catch((error: unknown) =>
-        log.error({ event: 'host_status_not_written', err: error }, 'Host statuses could not be written; retrying.'),
+        this.#parts.log.error(
+          { event: 'host_status_not_written', err: error },
+          'Host statuses could not be written; retrying.',
+        ),
       )
   }
 }

@@ -26,6 +26,7 @@ const READ_MS = 1_000
 /** Keeps the mutes on the board: those of the store, of any instance, and those of the configuration. */
 export class Mutes {
   readonly #parts: MutesParts
+  /** By the monotonic clock, which nobody sets back. */
   #readAt = Number.NEGATIVE_INFINITY
 
   constructor(parts: MutesParts) {
@@ -35,14 +36,14 @@ export class Mutes {
   /** Call it often. Rejects if the store does not answer; then the board keeps what it has. */
   async refresh(): Promise<void> {
     const { clock } = this.#parts
-    if (clock.now() - this.#readAt >= READ_MS) await this.load()
+    if (clock.monotonic() - this.#readAt >= READ_MS) await this.load()
   }
 
   /** Shows the mutes of the store on the board. Mutes that are over are ended, once over all instances. */
   async load(): Promise<void> {
     const { store, board, configured, onChange, clock } = this.#parts
     const at = clock.now()
-    this.#readAt = at
+    this.#readAt = clock.monotonic()
     const stored = [...(await store.readMutes())]
     const isOver = ([, { until }]: [string, Mute]) => until !== null && until <= at
     const inForce = stored.filter((mute) => !isOver(mute))

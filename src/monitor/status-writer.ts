@@ -1,5 +1,6 @@
 import { CheckCounts } from '../model/history.ts'
 import type { AlertRule, HostStatus } from '../model/host-status.ts'
+import type { Clock } from '../primitives/clock.ts'
 import type { EventStore } from '../store/ports/events.ts'
 import type { HostStore } from '../store/ports/hosts.ts'
 import type { Transactions } from '../store/ports/store.ts'
@@ -33,18 +34,22 @@ export class StatusWriter {
   #changes: Change[] = []
   #version = 0
   #changed = 0
-  #rolledUpAt = 0
+  #rolledUpAt = Number.NEGATIVE_INFINITY
   readonly #counts = new CheckCounts()
-  #countedAt = 0
+  #countedAt = Number.NEGATIVE_INFINITY
   /** Asked before each write: another instance may check the hosts by now. */
   readonly #ensureHeld: () => Promise<void>
+  /** What is stored has the time of the day. The pauses are measured by the monotonic clock, which nobody sets back. */
+  readonly #clock: Clock
 
   constructor(
     store: HostStore & Transactions<HostStore & EventStore>,
     board: Board,
     ruleOf: (host: string) => AlertRule,
     ensureHeld: () => Promise<void>,
+    clock: Clock,
   ) {
+    this.#clock = clock
     this.#ensureHeld = ensureHeld
     this.#store = store
     this.#board = board
@@ -52,7 +57,8 @@ export class StatusWriter {
   }
 
   /** Loads the statuses that the previous checking instance has stored. */
-  async begin(now: number): Promise<void> {
+  async begin(): Promise<void> {
+    const now = this.#clock.monotonic()
     const { version } = await this.#store.hostsSummary()
     const kept = await this.#store.readHosts(-1)
     const names = new Set(kept.map(({ host }) => host))
@@ -93,15 +99,16 @@ export class StatusWriter {
   }
 
   /** Writes the statuses that are due, or all of them. Statuses that cannot be written stay queued for the next call. */
-  async flush(now: number, all = false): Promise<void> {
-    this.#markOld(now, all)
-    do await this.#writeSome(now)
+  async flush(all = false): Promise<void> {
+    this.#markOld(all)
+    do await this.#writeSome()
     while (all && this.#toWrite.size > 0)
-    await this.#writeCounts(now, all)
+    await this.#writeCounts(all)
   }
 
   /** Counts that cannot be written are lost: what they would tell is not worth a queue. */
-  async #writeCounts(now: number, all: boolean): Promise<void> {
+  async #writeCounts(all: boolean): Promise<void> {
+    const now = this.#clock.monotonic()
     // Each host costs two rows, so many hosts are written less often.
     const pauseMs = Math.min(LONGEST_BETWEEN_COUNTS_MS, 10_000 + 12 * this.#board.size)
     if (!all && now - this.#countedAt < pauseMs) return
@@ -110,7 +117,7 @@ export class StatusWriter {
     await this.#store.addHistory(this.#counts.take())
   }
 
-  async #writeSome(now: number): Promise<void> {
+  async #writeSome(): Promise<void> {
     const hosts = new Set([...this.#toWrite].slice(0, MOST_AT_ONCE))
     const gone = [...this.#gone]
     if (hosts.size === 0 && gone.length === 0) return
@@ -118,6 +125,8 @@ export class StatusWriter {
     const changes = this.#changes.filter(({ after }) => hosts.has(after.host))
     const statuses = [...hosts].flatMap((host) => this.#board.find(host) ?? [])
     const version = this.#version + 1
+    const now = this.#clock.now()
+    const writtenAt = this.#clock.monotonic()
     this.#gone = new Set()
     this.#changes = this.#changes.filter(({ after }) => !hosts.has(after.host))
     for (const host of hosts) this.#toWrite.delete(host)
@@ -130,14 +139,15 @@ export class StatusWriter {
       throw error
     }
     this.#version = version
-    for (const { host } of statuses) this.#writtenAt.set(host, now)
+    for (const { host } of statuses) this.#writtenAt.set(host, writtenAt)
   }
 
-  #markOld(now: number, all: boolean): void {
+  #markOld(all: boolean): void {
+    const now = this.#clock.monotonic()
     if (!all && now - this.#rolledUpAt < BETWEEN_ROLL_UPS_MS) return
     this.#rolledUpAt = now
     for (const { host } of this.#board.all()) {
-      if (all || now - (this.#writtenAt.get(host) ?? 0) >= ROLL_UP_MS) this.#toWrite.add(host)
+      if (all || now - (this.#writtenAt.get(host) ?? Number.NEGATIVE_INFINITY) >= ROLL_UP_MS) this.#toWrite.add(host)
     }
   }
 }

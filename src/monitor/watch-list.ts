@@ -54,6 +54,7 @@ export class WatchList {
   /** Hosts with an entry but no exposure, and the time when each was found. */
   readonly #orphans = new Map<string, number>()
   #map: ServedMap | undefined
+  // Times of this class are of the monotonic clock: one that is set back would stop every reading for as long.
   #eventsReadAt = Number.NEGATIVE_INFINITY
   #listedAt = Number.NEGATIVE_INFINITY
   #readAt = Number.NEGATIVE_INFINITY
@@ -121,7 +122,8 @@ export class WatchList {
   }
 
   /** Updates the hosts on the board if something may have changed. */
-  async refresh(now: number): Promise<void> {
+  async refresh(): Promise<void> {
+    const now = this.#parts.clock.monotonic()
     await this.#syncChangedExposures(now)
     const readEveryMs = Math.min(LONGEST_BETWEEN_READINGS_MS, this.#parts.everyMs)
     const isTouched = this.#touchedRuns.size + this.#touchedHosts.size > 0
@@ -222,7 +224,7 @@ export class WatchList {
     for (const [host, at] of this.#syncedAt) if (at < asked) this.#syncedAt.delete(host)
     // A configuration that was read before the end of a run is out of date for its host.
     const isCurrent = ({ host }: { readonly host: string }) => !this.#syncedAt.has(host)
-    const isNewOrphan = (host: string) => now - (this.#orphans.get(host) ?? 0) < LEFT_BEHIND_MS
+    const isNewOrphan = (host: string) => now - (this.#orphans.get(host) ?? Number.NEGATIVE_INFINITY) < LEFT_BEHIND_MS
     const watched: WatchedHost[] = []
     for (const one of watchedHosts(map, this.#exposures, environment)) {
       if (!isNewOrphan(one.host)) watched.push(one)

@@ -117,6 +117,18 @@ export const EDGE_GUARDS: Cuts = {
     '      if (map) this.#tell(server, map.broken)\n',
     '      if (!map) this.#tell(server, [])\n',
   ],
+  'a check that is stored with a time in the future delays no other one': [
+    'Math.min(lastAt ?? now, now)',
+    'lastAt ?? now',
+  ],
+  'the edge is read again although the clock was set back': [
+    'const now = this.#parts.clock.monotonic()',
+    'const now = this.#parts.clock.now()',
+  ],
+  'a trouble from before the clock was set back is alerted': [
+    'if (!trouble || trouble.since <= now) return',
+    'if (now) return',
+  ],
   'a host that stands already is not taken for a new one': [
     "  if (expected === 'absent') {\n    if (!now) return\n",
     "  if (expected === 'absent') {\n    if (!now || now) return\n",

@@ -12,12 +12,13 @@ export class VirtualClock implements Clock {
   readonly #startedAt: number
   readonly #pending = new Set<Pending>()
   #elapsedMs = 0
+  #setBackMs = 0
 
   constructor(startedAt = Date.UTC(2026, 0, 1)) {
     this.#startedAt = startedAt
   }
 
-  readonly now = (): number => this.#startedAt + this.#elapsedMs
+  readonly now = (): number => this.#startedAt + this.#elapsedMs - this.#setBackMs
   readonly monotonic = (): number => this.#elapsedMs
   readonly after: Clock['after'] = (ms, call) => this.#add(ms, call)
   readonly every: Clock['every'] = (ms, call) => this.#add(ms, call, ms)
@@ -32,6 +33,11 @@ export class VirtualClock implements Clock {
   /** How many timers are set. */
   get pending(): number {
     return this.#pending.size
+  }
+
+  /** Sets the time of the day back, which moves no timer. */
+  setBack(ms: number): void {
+    this.#setBackMs += ms
   }
 
   /** Calls all timers that are due by then, in their order, also those that are set meanwhile. Promises settle in between. */

@@ -28,11 +28,14 @@ export interface RoundsParts {
 
 /** A host whose turn comes while a run changes it is looked at again after this time. */
 const AFTER_BUSY_MS = 1_000
+/** Due before all others. */
+const AT_ONCE = Number.NEGATIVE_INFINITY
 
 /** Checks the hosts that are due, at most `atOnce` at the same time. */
 export class Rounds {
   readonly #parts: RoundsParts
   readonly #running = new Set<string>()
+  /** By the monotonic clock: one that is set back would delay every check by as much. */
   readonly #due = new DueHosts()
   #knownMembership = -1
   #fullRound: FullRound | undefined
@@ -44,7 +47,7 @@ export class Rounds {
 
   /** The number of checks that are due and not started. */
   get waiting(): number {
-    return this.#due.countDue(this.#parts.clock.now())
+    return this.#due.countDue(this.#parts.clock.monotonic())
   }
 
   /** Gives every host a full check as soon as there is room for it, whenever it is due. The next call of `begin` begins. */
@@ -62,7 +65,7 @@ export class Rounds {
     const slices = new Slices(clock)
     while (this.#running.size < atOnce) {
       if (slices.isOver) await slices.next()
-      const host = this.#due.take(clock.now())
+      const host = this.#due.take(clock.monotonic())
       if (host === undefined) return
       const status = board.find(host)
       if (!status) {
@@ -71,7 +74,7 @@ export class Rounds {
       }
       if (watchList.isPaused(host)) {
         this.#fullRound?.end(host, 'busy')
-        this.#due.set(host, clock.now() + AFTER_BUSY_MS)
+        this.#due.set(host, clock.monotonic() + AFTER_BUSY_MS)
         continue
       }
       this.#running.add(host)
@@ -131,8 +134,9 @@ export class Rounds {
   #updateHosts(): void {
     const { board, visitor } = this.#parts
     this.#knownMembership = board.membership
-    for (const { host, fullCheck } of board.all()) {
-      const isPlaced = this.#due.has(host) && fullCheck.at !== null && !this.#fullRound?.isWaiting(host)
+    for (const { host, fullCheck, listenGap } of board.all()) {
+      const hasTurn = fullCheck.at !== null || listenGap !== undefined
+      const isPlaced = this.#due.has(host) && hasTurn && !this.#fullRound?.isWaiting(host)
       if (!this.#running.has(host) && !isPlaced) this.#schedule(host)
     }
     for (const host of [...this.#due.hosts]) {
@@ -146,15 +150,19 @@ export class Rounds {
   #schedule(host: string): void {
     const status = this.#parts.board.find(host)
     if (!status) this.#fullRound?.end(host, 'unasked')
-    else this.#due.set(host, this.#fullRound?.isWaiting(host) ? 0 : this.#nextCheckOf(status))
+    else this.#due.set(host, this.#fullRound?.isWaiting(host) ? AT_ONCE : this.#nextCheckOf(status))
   }
 
   #nextCheckOf(status: HostStatus): number {
+    const { everyMs, clock } = this.#parts
     const { host, lastCheck, since, fullCheck, listenGap } = status
+    const now = clock.now()
+    const lastAt = fullCheck.at === null ? null : (lastCheck?.at ?? null)
     // A host that nothing has proven yet gets its first full check at once.
-    const firstAt = listenGap ? this.#parts.clock.now() : null
-    const checkedAt = fullCheck.at === null ? firstAt : (lastCheck?.at ?? firstAt)
+    if (lastAt === null && !listenGap) return AT_ONCE
+    // The clock that a check was stored by may have been ahead of this one.
+    const checkedAt = Math.min(lastAt ?? now, now)
     const checked = { host, checkedAt, failingSince: isSilent(status) ? since : null }
-    return nextCheck(checked, this.#parts.everyMs)
+    return clock.monotonic() + nextCheck(checked, everyMs) - now
   }
 }

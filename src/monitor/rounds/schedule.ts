@@ -38,7 +38,8 @@ export function isFullCheckDue(
   now: number,
   everyMs: number,
 ): boolean {
-  if (fullCheckAt === null || isWrong) return true
+  // A time in the future is of a clock that was ahead, and tells nothing.
+  if (fullCheckAt === null || isWrong || fullCheckAt > now) return true
   return now - fullCheckAt >= CHECKS_PER_FULL_CHECK * everyMs * (0.8 + 0.4 * fractionOf(host))
 }
 

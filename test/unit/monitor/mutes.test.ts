@@ -5,8 +5,8 @@ import type { Mute } from '../../../src/model/host-status.ts'
 import { Board, type BoardChange } from '../../../src/monitor/board.ts'
 import { eventsBetween } from '../../../src/monitor/host-events.ts'
 import { Mutes } from '../../../src/monitor/mutes.ts'
-import { systemClock } from '../../../src/primitives/clock.ts'
 import { sampleStatus } from '../../support/http/host-status.ts'
+import { VirtualClock } from '../../support/virtual-clock.ts'
 
 const HOST = sampleStatus().host
 const BY_HAND: Mute = { since: 1_000, until: 61_000, by: '192.168.45.10', note: 'moves' }
@@ -20,7 +20,7 @@ function bench(configured: ReadonlyMap<string, Mute> = new Map()) {
   const audit: AuditEntry[] = []
   const changes: BoardChange[] = []
   board.listen((change) => changes.push(change))
-  const clock = { now: 2_000 }
+  const clock = new VirtualClock(2_000)
   const session = {
     deleteMute: async (host: string, endedBy = 0) => (stored.get(host)?.until ?? 0) <= endedBy && stored.delete(host),
     appendEvent: async (event: NewEvent) => void events.push(event),
@@ -32,7 +32,7 @@ function bench(configured: ReadonlyMap<string, Mute> = new Map()) {
     board,
     configured: () => configured,
     onChange: (hosts) => judged.push(...hosts),
-    clock: { ...systemClock, now: () => clock.now },
+    clock,
   })
   return { board, stored, events, audit, changes, clock, judged, mutes }
 }
@@ -59,7 +59,7 @@ test('who is told of the end of a mute does not read the mute any more', async (
   const { board, stored, clock, events, mutes } = bench()
   stored.set(HOST, BY_HAND)
   await mutes.load()
-  clock.now = 61_000
+  await clock.advance(59_000)
   const shown: unknown[] = []
   events.push = () => shown.push(board.find(HOST)?.mute)
   await mutes.load()
@@ -78,10 +78,10 @@ test('a mute ends by itself, once, with an event and a line in the audit', async
   const { board, stored, events, audit, clock, mutes } = bench()
   stored.set(HOST, BY_HAND)
   await mutes.load()
-  clock.now = 60_999
+  await clock.advance(58_999)
   await mutes.load()
   expect(board.isMuted(HOST)).toBe(true)
-  clock.now = 61_000
+  await clock.advance(1)
   await mutes.load()
   await mutes.load()
   expect(board.isMuted(HOST)).toBe(false)
@@ -108,10 +108,20 @@ test('the store is asked at most once a second', async () => {
   const { board, stored, clock, mutes } = bench()
   await mutes.refresh()
   stored.set(HOST, BY_HAND)
-  clock.now += 999
+  await clock.advance(999)
   await mutes.refresh()
   expect(board.isMuted(HOST)).toBe(false)
-  clock.now += 1
+  await clock.advance(1)
+  await mutes.refresh()
+  expect(board.isMuted(HOST)).toBe(true)
+})
+
+test('the store is asked also while the clock is set back', async () => {
+  const { board, stored, clock, mutes } = bench()
+  await mutes.refresh()
+  stored.set(HOST, BY_HAND)
+  clock.setBack(7_200_000)
+  await clock.advance(1_000)
   await mutes.refresh()
   expect(board.isMuted(HOST)).toBe(true)
 })

@@ -1,7 +1,8 @@
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import type { EdgeAnswer } from '../../../../src/edge/contract/visit.ts'
 import type { HostStatus } from '../../../../src/model/host-status.ts'
 import { Board } from '../../../../src/monitor/board.ts'
+import { DueHosts } from '../../../../src/monitor/rounds/due-hosts.ts'
 import { Rounds, type RoundsParts } from '../../../../src/monitor/rounds/rounds.ts'
 import { createLog } from '../../../../src/runtime/log.ts'
 import { sampleStatus } from '../../../support/http/host-status.ts'
@@ -9,6 +10,7 @@ import { VirtualClock } from '../../../support/virtual-clock.ts'
 
 const WELL: EdgeAnswer = { kind: 'answer', httpStatus: 200, latencyMs: 1 }
 const EVERY_MS = 30_000
+const TWO_HOURS_MS = 7_200_000
 
 /** The visits that have begun, in order. Each ends when the test says. */
 let visits: { readonly host: string; readonly full: boolean; readonly end: (answer: EdgeAnswer) => void }[]
@@ -31,7 +33,7 @@ beforeEach(() => {
     // Each visit takes a millisecond to begin.
     ...{
       board,
-      clock: { ...clock, monotonic: () => visits.length },
+      clock: { ...clock, monotonic: () => clock.monotonic() + visits.length },
       everyMs: EVERY_MS,
       atOnce: 8,
       log: createLog('silent', []),
@@ -121,6 +123,44 @@ test('a host whose turn comes while a run changes it has its check after the run
   await clock.advance(2_000)
   rounds.begin()
   expect(asked()).toEqual(['b.test false', 'a.test false'])
+})
+
+test('the checks go on when the clock is set back', async () => {
+  await clock.advance(2 * EVERY_MS)
+  rounds.begin()
+  await endAll(WELL)
+  const former = visits.length
+  clock.setBack(TWO_HOURS_MS)
+  for (const _period of ['first', 'second']) {
+    await clock.advance(EVERY_MS)
+    rounds.begin()
+    await endAll(WELL)
+  }
+  expect(new Set(asked().slice(former))).toEqual(new Set(['a.test true', 'b.test true']))
+})
+
+test('a host whose last check is in the future, by the clock of another instance, is checked within two periods', async () => {
+  const at = clock.now() + TWO_HOURS_MS
+  const early = checkedNow('early.test')
+  const lastCheck = early.lastCheck && { ...early.lastCheck, at }
+  board.put({ ...early, since: at, lastCheck, fullCheck: { ...early.fullCheck, at } })
+  rounds.begin()
+  expect(asked()).toEqual([])
+  await clock.advance(2 * EVERY_MS)
+  rounds.begin()
+  expect(asked()).toContain('early.test true')
+})
+
+test('hosts that nothing can ask are placed once, however often others come', () => {
+  const gap = { ...checkedNow('gap.test'), listenGap: 'quic' } as const
+  const { at: _at, ...unproven } = gap.fullCheck
+  board.put({ ...gap, fullCheck: { ...unproven, at: null } })
+  rounds.begin()
+  const set = vi.spyOn(DueHosts.prototype, 'set')
+  board.put(checkedNow('c.test'))
+  rounds.begin()
+  expect(set.mock.calls.map(([host]) => host)).toEqual(['c.test'])
+  set.mockRestore()
 })
 
 test('many checks are begun in slices, so that other work goes on between them', async () => {

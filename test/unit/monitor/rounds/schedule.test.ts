@@ -42,6 +42,9 @@ test('the full check is taken at the first check, and while something that it fo
   expect(isFullCheckDue('a.lab.test', NOW - 1, true, NOW, EVERY)).toBe(true)
 })
 
+test('the full check is taken when the last one is in the future', () =>
+  expect(isFullCheckDue('a.lab.test', NOW + 1, false, NOW, EVERY)).toBe(true))
+
 test('the full check is otherwise taken about once in ten checks, not by all hosts at the same time', () => {
   const areDue = (elapsed: number) =>
     Array.from({ length: 1_000 }, (_, i) => isFullCheckDue(`h${i}.lab.test`, NOW - elapsed * EVERY, false, NOW, EVERY))
