@@ -93,7 +93,7 @@ export class Board {
     const hasNewExposure = before?.planId !== status.planId || before.expiresAt !== status.expiresAt
     if (before?.managed !== status.managed || (hasNewExposure && !hasNewBadge))
       this.#notify({ kind: 'hosts', managed: status.managed || before?.managed === true, host: status.host })
-    if (this.#listeners.size > 0 && this.#shown.note(status)) this.#notify({ kind: 'row', status })
+    if (this.#listeners.size > 0 && this.#shown.note(status, before)) this.#notify({ kind: 'row', status })
   }
 
   remove(host: string): void {
@@ -108,7 +108,11 @@ export class Board {
 
   listen(listener: BoardListener): () => void {
     this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return () => {
+      this.#listeners.delete(listener)
+      // What changes unheard is in the list that the next listener loads.
+      if (this.#listeners.size === 0) this.#shown.clear()
+    }
   }
 
   #notify(change: BoardChange): void {

@@ -17,20 +17,34 @@ const NOTABLE_MS = 200
 export class ShownValues {
   readonly #hosts = new Map<string, Shown>()
 
-  /** Whether the list of a client shows something else now. The first status of a host is not a change. */
-  note(status: HostStatus): boolean {
-    const before = this.#hosts.get(status.host)
-    const facts = factsOf(status)
-    const latencyMs = status.lastCheck?.latencyMs ?? null
-    const isNew = before !== undefined && (before.facts !== facts || isNotable(before.latencyMs, latencyMs))
-    if (!before || isNew) this.#hosts.set(status.host, { facts, latencyMs })
+  /**
+   * Whether the list of a client shows something else now. A client whose host was not noted yet has loaded `former`. The first
+   * status of a host is not a change.
+   */
+  note(status: HostStatus, former: HostStatus | undefined): boolean {
+    const noted = this.#hosts.get(status.host)
+    const before = noted ?? (former && shownOf(former))
+    const now = shownOf(status)
+    const isNew = before !== undefined && (before.facts !== now.facts || isNotable(before.latencyMs, now.latencyMs))
+    if (isNew || !before) this.#hosts.set(status.host, now)
+    else if (!noted) this.#hosts.set(status.host, before)
     return isNew
   }
 
   forget(host: string): void {
     this.#hosts.delete(host)
   }
+
+  /** Call it when nobody listens any more. */
+  clear(): void {
+    this.#hosts.clear()
+  }
 }
+
+const shownOf = (status: HostStatus): Shown => ({
+  facts: factsOf(status),
+  latencyMs: status.lastCheck?.latencyMs ?? null,
+})
 
 /** What must be shown exactly. A half hour without a failed check is left out: clients know it from the badge. */
 function factsOf({

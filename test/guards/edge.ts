@@ -129,6 +129,7 @@ export const EDGE_GUARDS: Cuts = {
     'if (!trouble || trouble.since <= now) return',
     'if (now) return',
   ],
+  'the first change of a host after a page was opened is told': ['noted ?? (former && shownOf(former))', 'noted'],
   'a host that stands already is not taken for a new one': [
     "  if (expected === 'absent') {\n    if (!now) return\n",
     "  if (expected === 'absent') {\n    if (!now || now) return\n",

@@ -20,7 +20,6 @@ function heard(latencies: readonly number[]): readonly string[] {
   let status = checked(sampleStatus({ tls: false }), START, 5)
   board.put(status)
   board.listen(({ kind }) => kinds.push(kind))
-  board.put(status)
   for (const [round, latencyMs] of latencies.entries()) {
     status = checked(status, START + (round + 1) * EVERY_MS, latencyMs)
     board.put(status)
@@ -28,11 +27,46 @@ function heard(latencies: readonly number[]): readonly string[] {
   return kinds
 }
 
+const endingAt = (notAfter: number): HostStatus => {
+  const certificate = { notBefore: START, notAfter, level: 'ok', forHost: true } as const
+  const status = sampleStatus()
+  return { ...status, fullCheck: { ...status.fullCheck, certificate } }
+}
+
 describe('an open list of hosts', () => {
   test('is sent nothing about a host at rest, for a whole day', () =>
     expect(heard(Array.from({ length: 2_880 }, (_, round) => 5 + (round % 7)))).toEqual([]))
 
   test('is sent a latency that is another one', () => expect(heard([5, 900, 5])).toEqual(['row', 'row']))
+
+  test('is sent the first change of a host after it was opened', () => {
+    const board = new Board()
+    const told: unknown[] = []
+    board.put(endingAt(1))
+    board.listen(({ kind }) => told.push(kind))
+    board.put(endingAt(2))
+    board.put(endingAt(2))
+    expect(told).toEqual(['row'])
+  })
+
+  test('is sent a latency that has crept away from the one it was opened with', () =>
+    expect(heard([190, 205, 230])).toEqual(['row']))
+
+  test('is sent what changes from the list that it has loaded, not from that of an earlier page', () => {
+    const board = new Board()
+    const told: unknown[] = []
+    const listen = () => board.listen(({ kind }) => told.push(kind))
+    const close = listen()
+    board.put(endingAt(1))
+    close()
+    board.put(endingAt(2))
+    told.length = 0
+    listen()
+    board.put(endingAt(2))
+    expect(told).toEqual([])
+    board.put(endingAt(1))
+    expect(told).toEqual(['row'])
+  })
 
   test('is sent rows of at most 600 bytes for hosts that are only watched', () => {
     let status = sampleStatus({ host: 'h1234.lab.test', tls: false, managed: false, planId: null })
