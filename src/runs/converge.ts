@@ -199,9 +199,9 @@ export class Converge {
     try {
       // It may never have been prepared, or come back with other files.
       if (known?.cause === 'away') await edge.prepare()
-      if (known || clock.now() - this.#testedAt >= TEST_MS) {
+      if (known || clock.monotonic() - this.#testedAt >= TEST_MS) {
         await edge.assertValid()
-        this.#testedAt = clock.now()
+        this.#testedAt = clock.monotonic()
       }
       await assertAnswers(edge, this.#parts.placeOf(edge.server))
       return undefined

@@ -68,7 +68,7 @@ export class LastKnown implements StoreReads {
   constructor(store: Source, clock: Clock) {
     this.#store = store
     this.#clock = clock
-    this.#confirmedAt = clock.now()
+    this.#confirmedAt = clock.monotonic()
   }
 
   start(): void {
@@ -81,7 +81,7 @@ export class LastKnown implements StoreReads {
     await this.#ended
   }
 
-  unconfirmedMs = (): number | undefined => (this.#isLost ? this.#clock.now() - this.#confirmedAt : undefined)
+  unconfirmedMs = (): number | undefined => (this.#isLost ? this.#clock.monotonic() - this.#confirmedAt : undefined)
 
   findPlan = (planId: string): Promise<Plan | undefined> =>
     this.#ask(
@@ -185,7 +185,7 @@ export class LastKnown implements StoreReads {
   async #follow(): Promise<void> {
     const stopWatching = this.#store.watch(() => this.#told.call())
     while (!this.#stopped) {
-      const asked = this.#clock.now()
+      const asked = this.#clock.monotonic()
       const overdue = this.#clock.after(PATIENCE_MS, () => {
         this.#isLost = true
       })
