@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../primitives/clock.ts'
 import type * as body from './bodies.ts'
 import { type AllHosts, allAuditLines, allHosts, recentEvents } from './pages.ts'
 import { refusalOf, Unreachable } from './refusal.ts'
-import { type RepairOptions, type RunOptions, runPlan } from './run.ts'
+import { type RepairOptions, type RunOptions, rightToApply, runPlan } from './run.ts'
 import type { paths } from './schema.ts'
 import { type StreamedEvent, type StreamOptions, stream } from './stream.ts'
 import { type Waited, type WaitOptions, waitForHost } from './wait.ts'
@@ -28,7 +28,7 @@ export interface DrawbridgeClient {
   /** How an applied plan differs from files, zone and served certificate. */
   drift(planId: string): Promise<body.Drift>
   listPlans(query?: body.PlansQuery): Promise<body.PlanPage>
-  /** Gets a capability and spends it at once. The capability is never part of an answer. */
+  /** Gets a capability and spends it at once. The capability is never part of an answer. A plan that adopts a site is applied as well. */
   applyPlan(planId: string, options?: RunOptions): Promise<body.Applied>
   removePlan(planId: string, options?: RunOptions): Promise<body.Removed>
   /** Writes again what an applied plan says. `overwrite`: also where somebody else changed it. */
@@ -37,7 +37,7 @@ export interface DrawbridgeClient {
   acceptPlan(planId: string, options?: RunOptions): Promise<body.Released>
   /** Plans to take a hand-written site under management. */
   planAdoption(request: body.AdoptionRequest): Promise<body.Plan>
-  /** Applies such a plan. */
+  /** Applies such a plan, and no other one. */
   adoptPlan(planId: string, options?: RunOptions): Promise<body.Applied>
   /** Gives a host back as a file of its own. Refused if it differs from its plan. */
   releasePlan(planId: string, options?: RunOptions): Promise<body.Released>
@@ -110,7 +110,7 @@ export function createClient(baseUrl: string, options: ClientOptions = {}): Draw
     drift: (planId) => answered(api.GET('/api/deploy/plans/{planId}/drift', { params: { path: { planId } } })),
     listPlans: (query = {}) => answered(api.GET('/api/deploy/plans', { params: { query } })),
     applyPlan: (planId, options) =>
-      runPlan(runner, planId, 'apply', options, (headers) =>
+      runPlan(runner, planId, rightToApply, options, (headers) =>
         answered(api.POST('/api/deploy/apply', { body: { planId }, headers })),
       ) as Promise<body.Applied>,
     removePlan: (planId, options) =>
@@ -135,7 +135,7 @@ export function createClient(baseUrl: string, options: ClientOptions = {}): Draw
         answered(api.POST('/api/deploy/release', { body: { planId }, headers })),
       ) as Promise<body.Released>,
     beginRun: (planId, action) =>
-      runPlan<unknown>(runner, planId, action, {}, (headers) =>
+      runPlan<unknown>(runner, planId, action === 'apply' ? rightToApply : action, {}, (headers) =>
         answered(api.POST(`/api/deploy/${action}`, { body: { planId }, headers: { ...headers, ...RESPOND_ASYNC } })),
       ) as Promise<body.Accepted>,
     beginRepair: (planId, { overwrite = false } = {}) =>

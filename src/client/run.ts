@@ -28,16 +28,25 @@ type Headers = Record<string, string>
 const LAST_EVENTS_MS = 2_000
 const RECONNECT_MS = 100
 
-/** Gets a capability and spends it at once; nothing keeps it. */
+type Right = 'apply' | 'remove' | 'repair' | 'accept' | 'renew' | 'adopt' | 'release'
+
+/** To take a hand-written site under management is a right of its own, also where the same route applies the plan. */
+export const rightToApply = ({ request }: { readonly request: Pick<Plan['request'], 'adopt'> }): 'apply' | 'adopt' =>
+  request.adopt === undefined ? 'apply' : 'adopt'
+
+/** Gets a capability and spends it at once; nothing keeps it. `right`: what it is for, where only the plan tells. */
 export async function runPlan<T>(
   runner: Runner,
   planId: string,
-  action: 'apply' | 'remove' | 'repair' | 'accept' | 'renew' | 'adopt' | 'release',
+  right: Right | ((plan: Plan) => Right),
   { onProgress }: RunOptions = {},
   spend: (headers: Headers) => Promise<T>,
 ): Promise<T> {
   const { api, answered, clock } = runner
-  const earlier = onProgress && (await lastEventOf(await answered(planCall(api, planId))))
+  const read = () => answered(planCall(api, planId))
+  const plan = onProgress && (await read())
+  const earlier = plan && lastEventOf(plan)
+  const action = typeof right === 'function' ? right(plan ?? (await read())) : right
   const { capability, header } = await answered(api.POST('/api/internal/token', { body: { planId, action } }))
   const running = spend({ [header]: capability })
   if (!onProgress) return running
@@ -62,7 +71,7 @@ const planCall = (api: Client<paths>, planId: string) =>
   api.GET('/api/deploy/plans/{planId}', { params: { path: { planId } } })
 
 /** The last event of the plan's earlier run. Events after it belong to the new run. */
-const lastEventOf = async ({ runs = [] }: Plan): Promise<string | undefined> => runs.at(-1)?.events.at(-1)?.id
+const lastEventOf = ({ runs = [] }: Plan): string | undefined => runs.at(-1)?.events.at(-1)?.id
 
 async function reportProgress(
   { followPlan, clock }: Runner,

@@ -36,8 +36,8 @@ const GUIDE = `# Drawbridge tools
 2. plan_exposure: checks everything, changes nothing, returns planId and changes. Show the changes to a person.
 3. apply_plan with that planId. It makes all changes or none. Then wait_for_host until the badge is RUNNING.
 4. extend_exposure moves the end of a temporary exposure later. remove_exposure removes an exposure.
-5. No tool adopts a site that somebody wrote into nginx by hand, or releases a host. A person does: drawbridge adopt HOST,
-   drawbridge release HOST.
+5. No tool plans to adopt a site that somebody wrote into nginx by hand, or releases a host. A person does: drawbridge adopt HOST,
+   drawbridge release HOST. apply_plan applies such a plan: ask a person first.
 6. If a host is not RUNNING: diagnose_host names one cause and the tool that helps.
 
 ## Units and limits

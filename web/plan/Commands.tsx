@@ -10,7 +10,7 @@ export function Commands({ plan, policy }: { readonly plan: Plan; readonly polic
   const action = nextAction(plan)
   const ways = [
     { name: 'CLI', text: cliCommand(plan.planId, action, location.origin) },
-    { name: 'curl', text: curlCommands(plan.planId, action, location.origin, policy) },
+    { name: 'curl', text: curlCommands(plan, action, location.origin, policy) },
   ]
   return (
     <div className={styles.commands}>

@@ -165,7 +165,16 @@ export function deedsOf(
     ...(proxy?.action === 'update'
       ? [`On both edges the entry of ${host} changes, without a gap, and passes it on to ${proxy.target}.`]
       : []),
-    ...records.map(({ type, value }) => `The name ${host} gets the record ${type} ${value}.`),
+    ...(proxy?.action === 'adopt'
+      ? [
+          `The hand-written site of ${host} becomes an entry of Drawbridge, without a gap, which passes it on to ${proxy.target}.`,
+        ]
+      : []),
+    ...records.map(({ action, type, value }) =>
+      action === 'keep'
+        ? `The record ${type} ${value} of ${host} stays.`
+        : `The name ${host} gets the record ${type} ${value}.`,
+    ),
     'If any step fails, everything is put back.',
   ]
 }

@@ -15,6 +15,7 @@ import { ApplyDialog } from './ApplyDialog.tsx'
 import { RemoveDialog } from './RemoveDialog.tsx'
 import styles from './RunPanel.module.css'
 import { RunStory } from './RunStory.tsx'
+import { mayBeApplied } from './rights.ts'
 import { useRun } from './run.ts'
 
 /** What another screen can ask for here. */
@@ -37,7 +38,7 @@ export function RunPanel({ plan, policy }: { readonly plan: Plan; readonly polic
     // The run replaces the pressed button.
     requestAnimationFrame(() => place.current?.focus())
   }
-  const mayApply = policy.caller.may.includes('apply') && (plan.state === 'planned' || plan.state === 'rolled_back')
+  const mayApply = mayBeApplied(plan, policy)
   const mayChange = policy.caller.may.includes('apply') && plan.state === 'applied'
   const mayRemove = policy.caller.may.includes('remove') && plan.state === 'applied'
   const mayPlanAgain = plan.state === 'removed' || plan.state === 'rolled_back' || plan.state === 'expired'
@@ -71,12 +72,12 @@ export function RunPanel({ plan, policy }: { readonly plan: Plan; readonly polic
         </Panel>
       ) : (
         <div className={styles.bar} data-state={plan.state}>
-          {plan.state === 'planned' && <Verdict plan={plan} mayApply={mayApply} />}
+          {plan.state === 'planned' && <Verdict plan={plan} policy={policy} />}
           {running.error && <Trouble fault={running.error} />}
           {actions}
         </div>
       )}
-      {asked === 'apply' && (
+      {asked === 'apply' && mayApply && (
         <ApplyDialog plan={plan} policy={policy} onCancel={() => setAsked(undefined)} onApply={() => begin('apply')} />
       )}
       {asked === 'remove' && mayRemove && (
@@ -98,13 +99,19 @@ export function RunPanel({ plan, policy }: { readonly plan: Plan; readonly polic
 }
 
 /** What the plan has found out, beside the button that applies it. */
-function Verdict({ plan: { host, request }, mayApply }: { readonly plan: Plan; readonly mayApply: boolean }) {
+function Verdict({ plan, policy }: { readonly plan: Plan; readonly policy: Policy }) {
+  const { host, request } = plan
+  // Only adopting can be off for callers inside.
+  const hindrance =
+    policy.caller.network === 'internal'
+      ? 'Adopting hand-written sites is off: adopt.enabled is false.'
+      : 'Somebody inside applies it.'
   return (
     <p className={styles.verdict} role="status">
       <strong>
-        {host} can be {request.replaces === undefined ? 'exposed' : 'changed'}.
+        {host} can be {request.adopt ? 'adopted' : request.replaces === undefined ? 'exposed' : 'changed'}.
       </strong>{' '}
-      Nothing has been changed yet.{!mayApply && ' Somebody inside applies it.'}
+      Nothing has been changed yet.{!mayBeApplied(plan, policy) && ` ${hindrance}`}
     </p>
   )
 }

@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest'
+import { createClient } from '../../../src/client/client.ts'
 import { ERRORS } from '../../../src/model/errors.ts'
 import type { Plan, Run, RunEvent } from '../../../web/api/plans.ts'
 import type { Policy } from '../../../web/api/policy.ts'
 import { nextStep } from '../../../web/parts/next-step.ts'
 import { cliCommand, curlCommands, nextAction } from '../../../web/plan/commands.ts'
+import { deedsOf } from '../../../web/plan/contrasts.ts'
 import { allowedActs, deedsOfAct, shortHash } from '../../../web/repair/acts.ts'
 import { endOfRun } from '../../../web/run/end-of-run.ts'
+import { mayBeApplied } from '../../../web/run/rights.ts'
 import { expectedSteps, runView } from '../../../web/run/steps.ts'
 import { screenAt } from '../../../web/shell/location.ts'
 
@@ -72,6 +75,67 @@ describe('a run', () => {
   })
 })
 
+describe('a plan that adopts a hand-written site', () => {
+  const planId = 'plan_x'
+  const plain = { planId, state: 'planned', request: {} } as Plan
+  const adoption = { ...plain, request: { adopt: { site: 'x', text: 'y' } } } as Plan
+  const may = (...rights: string[]) => ({ caller: { network: 'internal', may: rights } }) as unknown as Policy
+
+  test('is begun with a capability for adopt, and any other one with one for apply', async () => {
+    const sent: unknown[] = []
+    const clientFor = (plan: Plan) =>
+      createClient('http://drawbridge.test', {
+        fetch: async (input) => {
+          const request = new Request(input)
+          const { pathname } = new URL(request.url)
+          if (request.method === 'GET') return Response.json(plan)
+          sent.push([pathname, await request.json(), request.headers.get('prefer')])
+          return Response.json({ capability: 'cap_1', header: 'x-deploy-capability' })
+        },
+      })
+    await clientFor(adoption).beginRun(planId, 'apply')
+    await clientFor(plain).beginRun(planId, 'apply')
+    await clientFor(adoption).beginRun(planId, 'remove')
+    const begun = (path: string) => [path, { planId }, 'respond-async']
+    const token = (action: string) => ['/api/internal/token', { planId, action }, null]
+    expect(sent).toEqual([
+      token('adopt'),
+      begun('/api/deploy/apply'),
+      token('apply'),
+      begun('/api/deploy/apply'),
+      token('remove'),
+      begun('/api/deploy/remove'),
+    ])
+  })
+
+  test('is applied only by callers who may adopt', () => {
+    expect(mayBeApplied(adoption, may('apply'))).toBe(false)
+    expect(mayBeApplied(adoption, may('adopt'))).toBe(true)
+    expect(mayBeApplied(plain, may('adopt'))).toBe(false)
+    expect(mayBeApplied(plain, may('apply'))).toBe(true)
+    expect(mayBeApplied({ ...plain, state: 'applied' }, may('apply'))).toBe(false)
+  })
+
+  test('says in its dialog what is taken over, and promises no record that is there already', () => {
+    const changes = [
+      { kind: 'proxy', action: 'adopt', serverName: 'a.test', target: 'http://192.0.2.1:80' },
+      { kind: 'dns', action: 'keep', name: 'a.test', type: 'A', ttl: 60, value: '192.0.2.2' },
+    ] as unknown as Plan['changes']
+    const told = deedsOf({ host: 'a.test', changes }, 'apply').join(' ')
+    expect(told).toMatch(
+      /^The hand-written site of a\.test .* http:\/\/192\.0\.2\.1:80\. The record A 192\.0\.2\.2 of a\.test stays\./,
+    )
+  })
+
+  test('has commands to paste that get a capability for adopt', () => {
+    const policy = { capability: { header: 'x-deploy-capability' } } as Policy
+    const text = curlCommands(adoption, 'apply', 'http://here', policy)
+    expect(text).toContain(`-d '{"planId":"plan_x","action":"adopt"}'`)
+    expect(text).toContain('http://here/api/deploy/apply')
+    expect(curlCommands(plain, 'apply', 'http://here', policy)).not.toContain('"action"')
+  })
+})
+
 describe('what can be done about a host that is not as it was applied', () => {
   const may = (...rights: string[]) => ({ caller: { network: 'internal', may: rights } }) as unknown as Policy
   const edited = { part: 'entry', field: 'hosts/a.conf', expected: 'x', found: 'y', overwrite: true } as const
@@ -110,7 +174,8 @@ test('no next step on the page is an HTTP call', () => {
 
 test('commands to paste get their own capability', () => {
   const policy = { capability: { header: 'x-deploy-capability' } } as Policy
-  const text = curlCommands('plan_x', 'remove', 'http://here', policy)
+  const plan = { planId: 'plan_x', request: {} } as Plan
+  const text = curlCommands(plan, 'remove', 'http://here', policy)
   expect(text).toContain(`-d '{"planId":"plan_x","action":"remove"}'`)
   expect(text).toContain('x-deploy-capability: $RIGHT')
   expect(cliCommand('plan_x', nextAction({ state: 'applied' }), 'http://here')).toBe(

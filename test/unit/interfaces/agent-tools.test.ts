@@ -261,6 +261,28 @@ describe('a repair', () => {
   })
 })
 
+describe('a plan that adopts a hand-written site', () => {
+  const adoption = example('planAdoption', 201) as { request: object }
+
+  test('is applied with a capability for adopt', async () => {
+    const { use, sentTo } = await onCannedService(but(`/api/deploy/plans/${PLAN_ID}`, 200, adoption))
+    expect(await use('apply_plan', { planId: PLAN_ID })).not.toHaveProperty('isError')
+    expect(sentTo('/api/internal/token')).toEqual([{ planId: PLAN_ID, action: 'adopt' }])
+    expect(sentTo('/api/deploy/apply')).toEqual([{ planId: PLAN_ID }])
+  })
+
+  test('goes into maintenance by a plan that adopts nothing, and is extended as any other', async () => {
+    const { use, sentTo } = await onCannedService((path) =>
+      path === `/api/deploy/plans/${PLAN_ID}` ? [200, { ...adoption, state: 'applied' }] : documented(path),
+    )
+    await use('set_maintenance', { planId: PLAN_ID, on: true })
+    const { adopt: _, ...kept } = adoption.request as { adopt: object }
+    expect(sentTo('/api/deploy/plan')).toEqual([{ ...kept, replaces: PLAN_ID, options: expect.anything() }])
+    await use('extend_exposure', { planId: PLAN_ID, expiresIn: 3600 })
+    expect(sentTo('/api/internal/token').at(-1)).toEqual({ planId: PLAN_ID, action: 'apply' })
+  })
+})
+
 test('the advice of a diagnosis names tools, not HTTP calls', async () => {
   const told = example('diagnoseHost') as { cause: object }
   const cause = { ...told.cause, advice: 'POST /api/deploy/repair', acts: ['repair'] }
