@@ -42,13 +42,26 @@ export const useHosts = () => {
   })
 }
 
-/** Resolves when the stream is open. A change after that is not missed, however long the list takes. */
-let streamOpened: Promise<void> | undefined
 let tellOpened = () => {}
+/** Resolves when the stream opens for the first time. Made here, because a screen asks for the list before the effect that opens the stream. */
+const opened = new Promise<void>((resolve) => {
+  tellOpened = resolve
+})
+/** Each opening of the stream is another object. Undefined: it is closed, and changes are missed. */
+let opening: object | undefined
+
+/** A change after the stream has opened is not missed, however long the list takes. A list from before that is read again. */
+async function fetchHosts(queries: QueryClient, signal: AbortSignal): Promise<Hosts> {
+  await Promise.race([opened, new Promise((resolve) => window.setTimeout(resolve, STREAM_WAIT_MS))])
+  for (;;) {
+    const began = opening
+    const hosts = await fetchList(queries, signal)
+    if (opening === undefined || opening === began) return hosts
+  }
+}
 
 /** The first load shows a short page with the worst hosts while the rest loads. */
-async function fetchHosts(queries: QueryClient, signal: AbortSignal): Promise<Hosts> {
-  await Promise.race([streamOpened, new Promise((resolve) => window.setTimeout(resolve, STREAM_WAIT_MS))])
+async function fetchList(queries: QueryClient, signal: AbortSignal): Promise<Hosts> {
   const isFirst = !queries.getQueryData<Hosts>(KEY)
   const body = await fetchPage({ sort: 'badge', limit: isFirst ? FIRST_PAGE : WHOLE_PAGE }, signal)
   if (body.nextCursor === null) return hostsOf(body.hosts, body)
@@ -118,11 +131,13 @@ export function useLiveHosts(): Live {
   const [live, setLive] = useState<Live>({ state: 'connecting', heardAt: undefined })
   useEffect(() => {
     const waiting: Waiting = new Map()
+    let edges: Pick<Hosts, 'edges'> | undefined
     let drawing: number | undefined
     let wasLost = false
-    streamOpened = new Promise((resolve) => {
-      tellOpened = resolve
-    })
+    // Whatever is loaded by then may be older than a stream that opens later.
+    const waited = window.setTimeout(() => {
+      wasLost ||= opening === undefined
+    }, STREAM_WAIT_MS)
     const update = (change: (hosts: Hosts) => Hosts) =>
       queries.setQueryData<Hosts>(KEY, (hosts) => hosts && change(hosts))
     const draw = () => {
@@ -132,13 +147,17 @@ export function useLiveHosts(): Live {
         drawing = window.setTimeout(draw, 100)
         return
       }
-      update((hosts) => withChanges(hosts, waiting))
+      update((hosts) => withChanges(edges ? { ...hosts, ...edges } : hosts, waiting))
       waiting.clear()
+      edges = undefined
+    }
+    const drawSoon = () => {
+      // Many hosts can change at once, so they are drawn together.
+      drawing ??= window.setTimeout(draw, 100)
     }
     const gather = (host: string, row: HostRow | undefined) => {
       waiting.set(host, row)
-      // Many hosts can change at once, so they are drawn together.
-      drawing ??= window.setTimeout(draw, 100)
+      drawSoon()
     }
     const stop = follow({
       path: '/api/hosts/changes',
@@ -150,7 +169,10 @@ export function useLiveHosts(): Live {
           void queries.invalidateQueries({ queryKey: ['history', row.host] })
         },
         gone: (text) => gather((JSON.parse(text) as { host: string }).host, undefined),
-        edges: (text) => update((hosts) => ({ ...hosts, ...(JSON.parse(text) as Pick<Hosts, 'edges'>) })),
+        edges: (text) => {
+          edges = JSON.parse(text) as Pick<Hosts, 'edges'>
+          drawSoon()
+        },
         plan: (text) => {
           const { planId } = JSON.parse(text) as { planId: string }
           for (const queryKey of [['plan', planId], ['plans'], ['audit']]) void queries.invalidateQueries({ queryKey })
@@ -166,6 +188,7 @@ export function useLiveHosts(): Live {
       },
       onState: (next) => {
         setLive(({ heardAt }) => ({ state: next, heardAt }))
+        opening = next === 'live' ? {} : undefined
         if (next === 'live') tellOpened()
         if (next === 'live' && wasLost) void queries.invalidateQueries()
         wasLost = next === 'lost' || (wasLost && next !== 'live')
@@ -173,7 +196,9 @@ export function useLiveHosts(): Live {
     })
     return () => {
       window.clearTimeout(drawing)
+      window.clearTimeout(waited)
       stop()
+      opening = undefined
     }
   }, [queries])
   return live

@@ -21,7 +21,7 @@ export interface CannedPage extends AsyncDisposable {
   /** The requests to the API so far, as `GET /api/hosts?sort=host`. */
   readonly requests: readonly string[]
   /** Sends an event on every open stream of changes. */
-  tell(event: 'row' | 'gone' | 'plan' | 'alive', data: object): void
+  tell(event: 'row' | 'gone' | 'edges' | 'plan' | 'alive', data: object): void
   /** Drops every connection and refuses new ones. */
   away(): Promise<void>
   back(): Promise<void>
