@@ -88,7 +88,8 @@ export function postgresSuite(on: Bench): void {
         }),
       ),
     )
-    expect(attempts).toBe(3)
+    // The one that was rolled back may take its row again before the other one wakes: then one of them is rolled back once more.
+    expect(attempts).toBeGreaterThan(2)
   })
 
   it('reports that no server answers, without the password', async () => {
