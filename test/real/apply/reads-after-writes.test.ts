@@ -116,8 +116,8 @@ describe.each(process.env.CAMPAIGN ? INSTANCES : INSTANCES.slice(1))('on an inst
     const file = entryFile(lab.description.edges.primary, host)
     const badge = async () => (await instance().call({ path: `/api/health?host=${host}` })).body.badge
     editEntry(file, host)
-    const [{ sentence } = { sentence: '' }] = await housekeeping(lab, 'check')
-    expect(sentence).toContain(`${host} is DRIFT`)
+    // The monitor may have read the file before: then this check changes no badge.
+    await housekeeping(lab, 'check')
     await until('the edit is noticed', async () => (await badge()) === 'DRIFT')
     const repaired = await run(instance(), planId, 'repair', {}, { overwrite: true })
     expect(repaired.status).toBe(200)
