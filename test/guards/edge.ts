@@ -31,6 +31,10 @@ export const EDGE_GUARDS: Cuts = {
     'const isLinked = seen.some((one) => one.isLink)',
     'const isLinked = seen.some((one) => one.isLink && !one.isLink)',
   ],
+  'what a file is made from is read again': [
+    'return known?.source === text ? known : new Shard(file, text)',
+    'return known ?? new Shard(file, text)',
+  ],
   'an edit after the decision is found': [
     'this.#next({ former, texts',
     'this.#next({ former: formerOf(folder, present.number), texts',
@@ -39,6 +43,7 @@ export const EDGE_GUARDS: Cuts = {
     '        } as HostVerdict)\n        if (slices.isOver) await slices.next()\n',
     '        } as HostVerdict)\n',
   ],
+  'pieces of work in one turn share a slice': '  if (known !== undefined) return known\n',
   'a file that cannot be read is not one that is missing': [
     "    if (NONE.includes(errorCode(error) ?? '')) return none\n    throw faultOf(path, error)\n",
     '    return none\n',

@@ -40,8 +40,8 @@ export const proofOf = ({ question, answer }: EntryProof): string => `${question
 
 export const isProof = (text: string): boolean => KNOWN_VALUES.test(text) || /^[0-9a-f]{64}$/.test(text)
 
-/** A cache: a run renders its entry and asks for its host several times. */
-const recent = new LruCache<string, EntryProof>(1_000)
+/** The monitor asks for every host in turn: a cache of fewer hosts than there are would never have the next one. */
+const recent = new LruCache<string, EntryProof>(20_000)
 
 /** Which server block sent the response with this ANSWER header; undefined for a request without a proof. */
 export const entryIn = (proof: EntryProof | undefined, header: string | undefined): 'ours' | 'other' | undefined =>

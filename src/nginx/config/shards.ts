@@ -141,19 +141,25 @@ function belongsIn(file: string, key: string): boolean {
 
 /** The text of one shard. Unchanged text keeps its place, byte for byte. */
 export class Shard {
+  /** The text that was read. */
+  readonly source: string
+  readonly #file: string
   readonly #header: string
-  #segments: Segment[]
+  #segments: readonly Segment[]
   #known: Map<string, string> | undefined
   #stray: readonly number[] | undefined
+  #firstLines: ReadonlyMap<string, number> | undefined
 
-  constructor(file: string, text = '') {
-    this.#header = text === '' || text.startsWith(HEADER) ? HEADER : ''
-    const body = text.startsWith(HEADER) ? text.slice(HEADER.length) : text
-    const segments = kindOf(file).split(body === '' || body.endsWith('\n') ? body : `${body}\n`)
-    this.#segments = segments.map(({ key, raw }) => ({
-      key: key !== undefined && key !== '' && belongsIn(file, key) ? key : undefined,
-      raw,
-    }))
+  constructor(file: string, source = '', segments = segmentsIn(file, source)) {
+    this.source = source
+    this.#file = file
+    this.#header = source === '' || source.startsWith(HEADER) ? HEADER : ''
+    this.#segments = segments
+  }
+
+  /** One that can be changed without this one. */
+  copy(): Shard {
+    return new Shard(this.#file, this.source, this.#segments)
   }
 
   get keys(): Iterable<string> {
@@ -193,17 +199,25 @@ export class Shard {
 
   /** The line at which the part of a host begins. */
   lineOf(key: string): number | undefined {
-    const at = this.#segments.findIndex((segment) => segment.key === key)
-    if (at < 0) return undefined
-    return (
-      1 +
-      [this.#header, ...this.#segments.slice(0, at).map(({ raw }) => raw)].reduce((sum, raw) => sum + linesIn(raw), 0)
-    )
+    this.#firstLines ??= this.#linesByKey()
+    return this.#firstLines.get(key)
+  }
+
+  /** A list asks for every host of the file. */
+  #linesByKey(): ReadonlyMap<string, number> {
+    const lines = new Map<string, number>()
+    let line = 1 + linesIn(this.#header)
+    for (const { key, raw } of this.#segments) {
+      if (key !== undefined && !lines.has(key)) lines.set(key, line)
+      line += linesIn(raw)
+    }
+    return lines
   }
 
   /** Replaces a part. A new part goes before the first part with a greater key, or behind the last part. */
   put(key: string, raw: string | undefined): void {
     this.#stray = undefined
+    this.#firstLines = undefined
     if (raw === undefined || raw === '') this.#known?.delete(key)
     else this.#known?.set(key, raw)
     const found = this.#segments.findIndex((segment) => segment.key === key)
@@ -223,6 +237,16 @@ export class Shard {
   get text(): string | null {
     return this.#segments.length === 0 ? null : this.#header + this.#segments.map(({ raw }) => raw).join('')
   }
+}
+
+function segmentsIn(file: string, source: string): readonly Segment[] {
+  const body = source.startsWith(HEADER) ? source.slice(HEADER.length) : source
+  return kindOf(file)
+    .split(body === '' || body.endsWith('\n') ? body : `${body}\n`)
+    .map(({ key, raw }) => ({
+      key: key !== undefined && key !== '' && belongsIn(file, key) ? key : undefined,
+      raw,
+    }))
 }
 
 const linesIn = (text: string): number => text.split('\n').length - 1

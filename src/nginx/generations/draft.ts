@@ -18,6 +18,7 @@ import {
 import type { Listening } from '../config/sockets.ts'
 import { type Pairs, renderPair } from './pairs.ts'
 import type { PresentGeneration } from './present.ts'
+import type { ShardHosts } from './shard-hosts.ts'
 import { lineOf, type Standing } from './standing.ts'
 
 /** The text of a file of a generation. Null if the file is removed. */
@@ -27,8 +28,10 @@ interface DraftShard {
   readonly files: Map<HostKind, Shard>
   /** The files that differ from those of the present generation. */
   readonly changed: Set<HostKind>
-  /** The hosts of the shard in the next generation. */
-  readonly hosts: Map<string, Standing | Written>
+  /** The hosts of the shard in the present generation. */
+  readonly hosts: ShardHosts
+  /** Those that differ in the next generation. Null: removed. */
+  readonly next: Map<string, Standing | Written | null>
 }
 
 interface Written {
@@ -61,12 +64,12 @@ export class Draft {
   put(entry: Entry, challenge?: Challenge): void {
     const texts = renderParts(entry, this.#parts.listening, challenge)
     this.#write(entry.host, texts, lineOf(entry, texts, challenge))
-    this.#shardWith(entry.host).hosts.set(entry.host, { entry })
+    this.#shardWith(entry.host).next.set(entry.host, { entry })
   }
 
   remove(host: string): void {
     this.#write(host, new Map(), undefined)
-    this.#shardWith(host).hosts.delete(host)
+    this.#shardWith(host).next.set(host, null)
   }
 
   /** Restores a host from another generation, including text that Drawbridge did not write. */
@@ -80,7 +83,7 @@ export class Draft {
     const texts = new Map(parts)
     if (tls !== undefined) texts.set('tls/hosts', tls)
     this.#write(host, texts, entry && lineWith(standing))
-    this.#shardWith(host).hosts.set(host, standing)
+    this.#shardWith(host).next.set(host, standing)
   }
 
   /** All files that differ, including the certificates that hosts need then. Thousands of hosts are read in slices. */
@@ -116,7 +119,7 @@ export class Draft {
     const present = [...files].flatMap(([kind, file]): [HostKind, Shard][] => (file ? [[kind, file]] : []))
     // Replaces a link, or a file of another user, by a file of ours.
     const odd = [...files.keys()].filter((kind) => this.#parts.present.isOdd(fileOfShard(kind, shard)))
-    const draft: DraftShard = { files: new Map(present), changed: new Set(odd), hosts: new Map(hosts) }
+    const draft: DraftShard = { files: new Map(present), changed: new Set(odd), hosts, next: new Map() }
     this.#shards.set(shard, draft)
     this.#restoreMissing(draft)
     return draft
@@ -125,10 +128,9 @@ export class Draft {
   /** Renders a deleted file again from the records. */
   #restoreMissing({ files, changed, hosts }: DraftShard): void {
     const missing = TEXT_KINDS.filter((kind) => !files.has(kind))
-    for (const { entry, challenge, host } of [...hosts.values()].filter(
-      (one) => 'isEdited' in one && one.isEdited,
-    ) as Standing[]) {
-      if (!entry) continue
+    if (missing.length === 0) return
+    for (const { entry, challenge, host, isEdited } of hosts.values()) {
+      if (!entry || !isEdited) continue
       const texts = renderParts(entry, this.#parts.listening, challenge)
       for (const kind of missing) {
         const text = texts.get(kind)
@@ -183,9 +185,12 @@ export class Draft {
         add(standing.entry, standing.isEdited ? standing.parts.get('tls/hosts') : undefined)
       if (slices.isOver) await slices.next()
     }
-    for (const { hosts } of this.#shards.values()) {
-      for (const one of hosts.values()) add(one.entry, 'parts' in one ? one.parts.get('tls/hosts') : undefined)
-      if (slices.isOver) await slices.next()
+    for (const { hosts, next } of this.#shards.values()) {
+      for (const host of new Set([...hosts.names, ...next.keys()])) {
+        const one = next.has(host) ? next.get(host) : hosts.get(host)
+        if (one) add(one.entry, 'parts' in one ? one.parts.get('tls/hosts') : undefined)
+        if (slices.isOver) await slices.next()
+      }
     }
     return ids
   }

@@ -4,7 +4,7 @@ import type { Fences } from '../../edge/fences/fences.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import { Slices } from '../../primitives/slices.ts'
 import { type Parts, renderParts } from '../config/render-entry.ts'
-import { type HostKind, TEXT_KINDS } from '../config/shards.ts'
+import { type HostKind, shardOf, TEXT_KINDS } from '../config/shards.ts'
 import type { Listening } from '../config/sockets.ts'
 import { blockDrift, blockLines } from './block-drift.ts'
 import type { PresentGeneration } from './present.ts'
@@ -27,7 +27,7 @@ export async function listHosts(
   { hosts, listening, clock }: Listed,
 ): Promise<readonly ListedHost[]> {
   const slices = new Slices(clock)
-  const standings = await standingsOf(present, hosts, slices)
+  const standings = await standingsOf(present, hosts && inOrderOfFiles(hosts), slices)
   const names = standings.map((one) => (typeof one === 'string' ? one : one.host))
   const known = new Map(fences.of(names).map((fence) => [fence.host, fence]))
   const touched = touchedIn(present, slices)
@@ -54,8 +54,13 @@ export async function listHosts(
           },
     )
   }
-  return listed
+  if (!hosts) return listed
+  const found = new Map(listed.map((one) => [one.host, one]))
+  return hosts.flatMap((host) => found.get(host) ?? [])
 }
+
+/** Files are looked at again in every slice, so that a slice should need few of them. */
+const inOrderOfFiles = (hosts: readonly string[]): readonly string[] => [...Map.groupBy(hosts, shardOf).values()].flat()
 
 /** All of one generation: with the fences that are read next, an entry of a former one would look like that of another store. */
 async function standingsOf(

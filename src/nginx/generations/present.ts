@@ -21,6 +21,7 @@ import {
   TEXT_KINDS,
 } from '../config/shards.ts'
 import { isLink, namesIn, type Seen, SeenFiles, signatureOf, statAt, targetAt, textAt } from './seen-files.ts'
+import { ShardHosts } from './shard-hosts.ts'
 import { type Standing, standingOf } from './standing.ts'
 
 /** The generations of an edge, read from its disk. Unchanged files are not read again. */
@@ -98,19 +99,21 @@ export class PresentGeneration {
     for (const shard of this.#shardNames(number)) yield* this.#shard(number, shard).values()
   }
 
-  /** The hosts of one shard. Always read from the disk: an editor can reset the date of a file. */
+  /** The hosts of one shard, and its files for changes. Always read from the disk: an editor can reset the date of a file. */
   copyOf(shard: string): {
     readonly files: ReadonlyMap<HostKind, Shard | undefined>
-    readonly hosts: ReadonlyMap<string, Standing>
+    readonly hosts: ShardHosts
   } {
     const { number } = this
-    const files = new Map(
-      HOST_FILES.map((kind) => [
-        kind,
-        number === undefined ? undefined : this.#shardIn(number, fileOfShard(kind, shard)),
-      ]),
+    const known = this.#shards.get(shard)
+    const read = HOST_FILES.map((kind, at) =>
+      number === undefined ? undefined : this.#shardIn(number, fileOfShard(kind, shard), known?.seen[at]?.shard),
     )
-    return { files, hosts: standingsIn(files) }
+    const same = known?.seen.every((one, at) => one.shard === read[at] && !one.isLink) ? known.hosts : undefined
+    return {
+      files: new Map(HOST_FILES.map((kind, at) => [kind, read[at]?.copy()])),
+      hosts: same ?? new ShardHosts(filesOf(read), false),
+    }
   }
 
   /** A copy of a file of certificates, for changes. */
@@ -159,16 +162,13 @@ export class PresentGeneration {
   /** The hosts whose texts are in the same files, this one included. */
   sharingFilesOf(host: string): readonly string[] {
     const { number } = this
-    return number === undefined ? [] : [...this.#shard(number, shardOf(host)).keys()]
+    return number === undefined ? [] : [...this.#shard(number, shardOf(host)).names]
   }
 
   /** The id of another user who owns a file of the host. */
   foreignOwnerOf(host: string): number | undefined {
     const { number } = this
-    if (number === undefined) return undefined
-    return HOST_FILES.map((kind) => this.#files.seen(number, shardFile(kind, host)).owner).find(
-      (owner) => owner !== undefined && owner !== process.getuid?.(),
-    )
+    return number === undefined ? undefined : this.#seenShard(number, shardOf(host)).foreignOwner
   }
 
   /** The kind of a file of the host that was replaced by a link. */
@@ -208,20 +208,26 @@ export class PresentGeneration {
     return number === undefined ? null : textAt(join(this.#folder, GENERATIONS, String(number), file))
   }
 
-  #shard(number: number, shard: string): ReadonlyMap<string, Standing> {
+  #shard(number: number, shard: string): ShardHosts {
+    return this.#seenShard(number, shard).hosts
+  }
+
+  #seenShard(number: number, shard: string): SeenShard {
     const known = this.#shards.get(shard)
-    if (this.#files.isFresh(`${number} ${shard}`) && known?.number === number) return known.hosts
+    if (this.#files.isFresh(`${number} ${shard}`) && known?.number === number) return known
+    const now = this.#lookAt(number, shard, known)
+    this.#shards.set(shard, now)
+    return now
+  }
+
+  #lookAt(number: number, shard: string, known: SeenShard | undefined): SeenShard {
     const seen = HOST_FILES.map((kind) => this.#files.seen(number, fileOfShard(kind, shard)))
-    if (known && seen.every((one, at) => one === known.seen[at])) {
-      this.#shards.set(shard, { ...known, number })
-      return known.hosts
-    }
-    const all = standingsIn(new Map(HOST_FILES.map((kind, at) => [kind, seen[at]?.shard])))
-    // A file was replaced by a link, to any target.
+    if (known && seen.every((one, at) => one === known.seen[at])) return { ...known, number }
+    const files = filesOf(seen.map((one) => one.shard))
     const isLinked = seen.some((one) => one.isLink)
-    const hosts = isLinked ? new Map([...all].map(([host, one]) => [host, { ...one, isEdited: true }])) : all
-    this.#shards.set(shard, { number, seen, hosts })
-    return hosts
+    const hosts = new ShardHosts(files, isLinked)
+    const owners = seen.flatMap(({ owner }) => owner ?? [])
+    return { number, seen, hosts, foreignOwner: owners.find((owner) => owner !== process.getuid?.()) }
   }
 
   #shardNames(number: number): ReadonlySet<string> {
@@ -236,9 +242,11 @@ export class PresentGeneration {
     return namesIn(join(this.#folder, GENERATIONS, String(number), kind)).filter((name) => isIncluded(kind, name))
   }
 
-  #shardIn(number: number, file: string): Shard | undefined {
+  /** `known`: is taken if its text is still the same. */
+  #shardIn(number: number, file: string, known?: Shard): Shard | undefined {
     const text = textAt(join(this.#folder, GENERATIONS, String(number), file))
-    return text === null ? undefined : new Shard(file, text)
+    if (text === null) return undefined
+    return known?.source === text ? known : new Shard(file, text)
   }
 }
 
@@ -248,11 +256,10 @@ const HOST_FILES: readonly HostKind[] = [ENTRIES, ...TEXT_KINDS]
 interface SeenShard {
   readonly number: number
   readonly seen: readonly Seen[]
-  readonly hosts: ReadonlyMap<string, Standing>
+  readonly hosts: ShardHosts
+  /** The id of another user who owns one of the files. */
+  readonly foreignOwner: number | undefined
 }
 
-function standingsIn(files: ReadonlyMap<HostKind, Shard | undefined>): ReadonlyMap<string, Standing> {
-  const hosts = new Set([...files.values()].flatMap((shard) => [...(shard?.keys ?? [])]))
-  const standings = [...hosts].flatMap((host) => standingOf(host, (kind) => files.get(kind)?.part(host)) ?? [])
-  return new Map(standings.map((standing) => [standing.host, standing]))
-}
+const filesOf = (shards: readonly (Shard | undefined)[]): ReadonlyMap<HostKind, Shard | undefined> =>
+  new Map(HOST_FILES.map((kind, at) => [kind, shards[at]]))

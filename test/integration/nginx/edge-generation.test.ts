@@ -1,4 +1,13 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { EdgeFault, OwnedElsewhere } from '../../../src/edge/contract/fault.ts'
@@ -151,6 +160,19 @@ test('an edit that comes between the decision and the writing is not overwritten
   meanwhile = () => edit(at, A.host)
   await expect(at.place({ ...OTHER, certificate })).rejects.toMatchObject({ kind: 'changed_elsewhere' })
   expect(at.present.find(A.host)?.parts.get('backends')).toBe('a.lab.test http://127.0.0.1:1;\n')
+})
+
+test('an edit whose date was set back is kept when a neighbour in the same file is changed', async () => {
+  using at = await startEngine()
+  for (const entry of [A, NEIGHBOUR]) await at.place(entry)
+  const { file } = at.present.whereIs(A.host)
+  utimesSync(file, 1, 1)
+  await nextTurn()
+  expect(at.present.find(A.host)?.isEdited).toBe(false)
+  edit(at, A.host)
+  utimesSync(file, 1, 1)
+  await at.place({ ...NEIGHBOUR, targets: OTHER.targets })
+  expect(at.present.find(A.host)).toMatchObject({ entry: A, isEdited: true })
 })
 
 test('a change of many hosts leaves the event loop to others while it is decided, made and told', async () => {
