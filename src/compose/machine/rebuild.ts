@@ -8,14 +8,13 @@ import { targetUrl } from '../../edge/record/entry.ts'
 import { proofOf } from '../../edge/record/proof.ts'
 import { hostLease } from '../../model/run.ts'
 import {
-  type Adoption,
   type Findings,
-  type FoundEntry,
   lookAtWorld,
   type RebuildOptions,
   type RebuildParts,
   type RebuildReport,
 } from '../../operate/keep/rebuild.ts'
+import type { Adoption, FoundEntry } from '../../operate/keep/rebuilt-exposure.ts'
 import { servedCertificate } from '../../operate/keep/served-certificate.ts'
 import { resolveRequest } from '../../plan/desired.ts'
 import { stepsToApply } from '../../plan/steps.ts'

@@ -1,4 +1,3 @@
-import type { StoreFloor } from '../../model/run.ts'
 import { KeyedQueue } from '../../primitives/keyed-queue.ts'
 import { Slices } from '../../primitives/slices.ts'
 import type { ChallengeChange, Change, ChangeItem, ChangeOptions, EdgePoint, HostVerdict } from '../contract/change.ts'
@@ -9,7 +8,7 @@ import { Claims } from './claims.ts'
 import { GroupCommit, type Member } from './group-commit.ts'
 import { type ProposalParts, type Proposed, propose, type Work } from './proposals.ts'
 import { draftOf, findRefused, hasOutside, tryOut } from './trial.ts'
-import { settleRuns } from './unsettled.ts'
+import { settleRuns, settlerOf } from './unsettled.ts'
 import { type Batch, EDITED, type Staged, type Standing } from './web-server.ts'
 
 export interface EngineParts<S extends Standing, O> extends ProposalParts<S, O> {
@@ -287,12 +286,6 @@ export class GenerationEngine<S extends Standing, O> {
     )
     return alone ? [alone] : proposed
   }
-}
-
-/** A former store would settle runs that it does not know. */
-function settlerOf(floor: StoreFloor | undefined): string {
-  if (floor) return floor.store
-  throw new EdgeFault('change_invalid', 'Runs are settled only by a store that shows its epoch. Nothing was changed.')
 }
 
 const notPrepared = (server: string, reason = 'It has not been tried yet.'): EdgeFault =>

@@ -1,7 +1,8 @@
 import { closeSync, constants, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { RUN_ID_GRAMMAR, type RunName, STORE_ID_GRAMMAR, type UnsettledRun } from '../../model/run.ts'
+import { RUN_ID_GRAMMAR, type RunName, STORE_ID_GRAMMAR, type StoreFloor, type UnsettledRun } from '../../model/run.ts'
 import { createFile, errorCode, replaceFile, syncFile, syncFolder } from '../../primitives/durable-file.ts'
+import { EdgeFault } from '../contract/fault.ts'
 import { faultOf } from '../faults.ts'
 import { GENERATIONS } from '../layout.ts'
 
@@ -63,6 +64,12 @@ export async function noteRuns(
     await createFile(path, text, 0o600)
     await syncFolder(join(edgeFolder, GENERATIONS, String(number)))
   }
+}
+
+/** A former store would settle runs that it does not know. */
+export function settlerOf(floor: StoreFloor | undefined): string {
+  if (floor) return floor.store
+  throw new EdgeFault('change_invalid', 'Runs are settled only by a store that shows its epoch. Nothing was changed.')
 }
 
 /** Forgets runs of this store that have ended for good: what stood before them is kept like everything else. */

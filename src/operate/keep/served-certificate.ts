@@ -5,7 +5,7 @@ import { certificateId } from '../../edge/record/entry.ts'
 import { isCertificateName } from '../../model/dns-name.ts'
 import { type ChosenCertificate, coversHost } from '../../model/receipt.ts'
 import { chosen } from '../../runs/steps/certificate.ts'
-import type { FoundEntry } from './rebuild.ts'
+import type { FoundEntry } from './rebuilt-exposure.ts'
 
 interface Sources {
   readonly edge: Pick<Edge, 'handshake'>

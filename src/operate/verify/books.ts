@@ -29,8 +29,9 @@ export async function verifyBooks({ store, clock }: VerifyParts): Promise<Books>
   const slots = new Slots(AT_ONCE)
   const runs = (await Promise.all(plans.map(({ planId }) => slots.run(() => store.runsOf(planId))))).flat()
   const held = await Promise.all(unfinished.map(({ host }) => store.findLease(hostLease(host), clock.now())))
+  // The clock may have been set back since the run began.
   const abandoned = unfinished.filter(
-    ({ startedAt }, index) => held[index] === undefined && clock.now() - startedAt > SETTLED_MS,
+    ({ startedAt }, index) => held[index] === undefined && Math.abs(clock.now() - startedAt) > SETTLED_MS,
   )
   const audit = await verifyAudit(store)
   const running = new Set(unfinished.map(({ runId }) => runId))

@@ -209,7 +209,10 @@ test('a list tells the hosts of one generation, though another is entered while 
     meanwhile = async () => undefined
     for (const entry of [OTHER, { ...B, targets: OTHER.targets }]) await at.place(entry)
   }
-  const clock: Clock = { ...systemClock, monotonic: () => (now += 20), turn: () => meanwhile() }
+  let turns = 0
+  // The first turn only ends the slice with which the list begins.
+  const turn = () => (++turns === 1 ? systemClock.turn() : meanwhile())
+  const clock: Clock = { ...systemClock, monotonic: () => (now += 20), turn }
   const listening = { listen: ['127.0.0.1'], ports: { http: 80, https: 443 } }
   const present = new PresentGeneration(at.folder)
   const listed = await listHosts(present, { of: () => [] }, { hosts: [A.host, B.host], listening, clock })
@@ -360,9 +363,14 @@ test('nothing is forgotten when another generation is entered while the unused c
   const look = () => forgetUnused({ ...at, clock, pairs: { ids: ['unused'], forget } }, undefined)
   await look()
   expect(forget).toHaveBeenCalledOnce()
-  meanwhile = () => at.place(B)
+  const placed: Promise<unknown>[] = []
+  meanwhile = async () => {
+    placed.push(at.place(B))
+    await placed.at(-1)
+  }
   await look()
   expect(forget).toHaveBeenCalledOnce()
+  await Promise.all(placed)
 })
 
 test('a challenge is answered beside the entry, which stays the same, and what is none is refused', async () => {

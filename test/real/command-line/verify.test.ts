@@ -103,12 +103,12 @@ const MOVED: readonly Broken[] = [
     exposedAs(HOST),
   ],
 ]
-const UNFINISHED: readonly Broken[] = [
+const unfinished = (since: number): readonly Broken[] => [
   [
     /^settled broken: The run run_\w+ \(apply verified\.lab\.test\) is unfinished and nobody holds its lease\.$/,
     () => {
       began = startedAt()
-      run(`update runs set state = 'running', started_at = 1 where plan_id = ?`)()
+      run(`update runs set state = 'running', started_at = ${since} where plan_id = ?`)()
     },
     () => change(lab, `update runs set state = 'succeeded', started_at = ? where plan_id = ?`, began ?? 0, planId),
   ],
@@ -120,7 +120,8 @@ test.each([
     WORLD,
   ],
   ['an entry without an exposure', MOVED],
-  ['a run without an end', UNFINISHED],
+  ['a run without an end', unfinished(1)],
+  ['a run without an end that began before the clock was set back', unfinished(Date.UTC(2100, 0, 1))],
 ])('what is broken is told: %s', async (_what, broken) => {
   for (const [, breakIt] of broken) await breakIt()
   const { code, ok, told } = await verified()

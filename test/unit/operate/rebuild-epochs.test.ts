@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { type FoundEntry, lookAtWorld, type RebuildParts } from '../../../src/operate/keep/rebuild.ts'
+import { lookAtWorld, type RebuildParts } from '../../../src/operate/keep/rebuild.ts'
+import type { FoundEntry } from '../../../src/operate/keep/rebuilt-exposure.ts'
 
 const NOW = Date.parse('2026-01-01T00:00:00Z')
 const entry = (host: string, epoch: number, store?: string, edge = '23'): FoundEntry => ({
