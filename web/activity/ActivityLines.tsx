@@ -46,11 +46,12 @@ function Words({
 }
 
 function Several({ burst: { head, hosts } }: { readonly burst: Burst }) {
+  const { before, after } = head.several ?? head
   return (
     <>
-      {head.before}
+      {before}
       <strong>{hosts} hosts</strong>
-      {head.after}
+      {after}
     </>
   )
 }

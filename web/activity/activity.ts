@@ -7,6 +7,8 @@ import { ofAudit, ofEvent, type Sentence } from './sentences.ts'
 export interface ActivityLine extends Sentence {
   readonly key: string
   readonly kind: 'action' | 'event'
+  /** The same of several hosts. Undefined for an action. */
+  readonly several: Pick<Sentence, 'before' | 'after'> | undefined
   readonly at: string
   /** As the API names it. */
   readonly title: string
@@ -18,7 +20,7 @@ export interface ActivityLine extends Sentence {
   readonly outcome: AuditLine['outcome'] | undefined
 }
 
-/** Lines of one second about one host, or that say the same of several hosts. The heaviest one stands for all. */
+/** Lines of one second, all about one host or all saying the same of several. The heaviest one stands for all. */
 export interface Burst {
   readonly head: ActivityLine
   /** All of them, newest first. */
@@ -47,6 +49,7 @@ const lineOfAudit = (line: AuditLine): ActivityLine => ({
   ...ofAudit(line),
   key: `a${line.seq}`,
   kind: 'action',
+  several: undefined,
   at: line.at,
   title: line.action,
   host: line.host,
@@ -60,6 +63,7 @@ const lineOfEvent = ({ seq, type, timestamp, data: { host, planId, facts } }: Ho
   ...ofEvent(type, facts),
   key: `e${seq}`,
   kind: 'event',
+  several: ofEvent(type, facts, true),
   at: timestamp,
   title: type,
   host,
@@ -77,8 +81,8 @@ export function burstsOf(lines: readonly ActivityLine[]): readonly Burst[] {
   for (const line of lines) {
     const last = bursts.at(-1)
     const before = last?.at(-1)
-    const isSame = before && last && (before.host === line.host || saysTheSame(before, line, last))
-    if (isSame && line.host && Date.parse(before.at) - Date.parse(line.at) <= SECOND_MS) last.push(line)
+    const belongs = before && last && (isAbout(line.host, last) || saysTheSame(line, last))
+    if (belongs && line.host && Date.parse(before.at) - Date.parse(line.at) <= SECOND_MS) last.push(line)
     else bursts.push([line])
   }
   return bursts.map((burst) => {
@@ -87,13 +91,12 @@ export function burstsOf(lines: readonly ActivityLine[]): readonly Burst[] {
   })
 }
 
+const isAbout = (host: string | undefined, burst: readonly ActivityLine[]): boolean =>
+  burst.every((line) => line.host === host)
+
 /** Several hosts that turn at once are one burst, unless it began as the story of one host. */
-const saysTheSame = (a: ActivityLine, b: ActivityLine, burst: readonly ActivityLine[]): boolean =>
-  a.kind === 'event' &&
-  a.title === b.title &&
-  a.before === b.before &&
-  a.after === b.after &&
-  burst.every(({ title, after }) => title === a.title && after === a.after)
+const saysTheSame = ({ kind, title, before, after }: ActivityLine, burst: readonly ActivityLine[]): boolean =>
+  kind === 'event' && burst.every((line) => line.title === title && line.before === before && line.after === after)
 
 /** What the API says of a line, for a machine or a log. */
 export const rawOf = ({ title, detail, actor, planId, at }: ActivityLine): string =>

@@ -21,66 +21,75 @@ const about = (before: string, after: string, weight: number, tone: Sentence['to
   tone,
 })
 
-/** `The apply of`, from the name of an action. */
-const NOUNS: Readonly<Record<string, string>> = {
-  apply: 'The apply of ',
-  update: 'The change of ',
-  remove: 'The removal of ',
-  repair: 'The repair of ',
-  accept: 'The accept of ',
-  renew: 'The renewal of ',
+/** `The apply of` one host and `The applies of` several, from the name of an action. */
+const NOUNS: Readonly<Record<string, readonly [one: string, several: string]>> = {
+  apply: ['The apply of ', 'The applies of '],
+  update: ['The change of ', 'The changes of '],
+  remove: ['The removal of ', 'The removals of '],
+  repair: ['The repair of ', 'The repairs of '],
+  accept: ['The accept of ', 'The accepts of '],
+  renew: ['The renewal of ', 'The renewals of '],
 }
 
-export function ofEvent(type: HostEvent['type'], facts: Facts): Sentence {
+/** `isSeveral`: the number of hosts stands in the place of the name. */
+export function ofEvent(type: HostEvent['type'], facts: Facts, isSeveral = false): Sentence {
+  const of = (one: string, several: string): string => (isSeveral ? several : one)
+  const [was, has, is, s] = [of('was', 'were'), of('has', 'have'), of('is', 'are'), of('s', '')]
+  const certificate = of('The certificate of ', 'The certificates of ')
   const said = (name: string): string => (typeof facts[name] === 'string' ? facts[name] : '')
   const reason = said('reason') ? `: ${withDates(said('reason'))}` : ''
-  const noun = NOUNS[said('action')] ?? 'A run of '
+  const noun = of(...(NOUNS[said('action')] ?? ['A run of ', 'Runs of ']))
   switch (type) {
     case 'host.badge':
-      return ofBadge(said('before'), said('badge'))
+      return ofBadge(said('before'), said('badge'), { was, is })
     case 'plan.refused':
-      return about('A plan for ', ` was refused${titleOf(said('code'))}`, 3, 'warning')
+      return about(of('A plan for ', 'Plans for '), ` ${was} refused${titleOf(said('code'))}`, 3, 'warning')
     case 'exposure.applied':
-      return about('', ` was exposed on server ${facts.server}, port ${facts.port}`, 5, 'good')
+      return about('', ` ${was} exposed on server ${facts.server}, port ${facts.port}`, 5, 'good')
     case 'exposure.extended':
-      return about('', ` was extended${until(said('expiresAt'))}`, 5)
+      return about('', ` ${was} extended${until(said('expiresAt'))}`, 5)
     case 'exposure.released':
-      return about('', ' was released and stays on the air, unmanaged', 5)
+      return about('', ` ${was} released and stay${s} on the air, unmanaged`, 5)
     case 'exposure.expired':
-      return about('', ' removed itself at its time', 5)
+      return about('', of(' removed itself at its time', ' removed themselves at their time'), 5)
     case 'exposure.rolled_back':
-      return about(noun, ` failed and was rolled back${reason}`, 6, 'warning')
+      return about(noun, ` failed and ${was} rolled back${reason}`, 6, 'warning')
     case 'exposure.blocked':
       return about(noun, ` failed and could not be rolled back${reason}`, 7, 'bad')
     case 'host.alert':
-      return about('', ` has been ${said('badge')} for too long`, 4, 'bad')
+      return about('', ` ${has} been ${said('badge')} for too long`, 4, 'bad')
     case 'host.alert_ended':
-      return about('The alert of ', ' has ended', 4, 'good')
+      return about(of('The alert of ', 'The alerts of '), ` ${has} ended`, 4, 'good')
     case 'host.muted':
-      return about('', ` was muted${until(said('until'))}${said('note') && `: ${said('note')}`}`, 5)
+      return about('', ` ${was} muted${until(said('until'))}${said('note') && `: ${said('note')}`}`, 5)
     case 'host.unmuted':
-      return about('The mute of ', ' has ended', 5)
+      return about(of('The mute of ', 'The mutes of '), ` ${has} ended`, 5)
     case 'certificate.warning':
     case 'certificate.critical':
-      return about('The certificate of ', ` ends soon${until(said('notAfter'), ', valid until ')}`, 4, 'warning')
+      return about(certificate, ` end${s} soon${until(said('notAfter'), ', valid until ')}`, 4, 'warning')
     case 'certificate.expired':
-      return about('The certificate of ', ' has expired', 6, 'bad')
+      return about(certificate, ` ${has} expired`, 6, 'bad')
     case 'certificate.recovered':
-      return about('The certificate of ', ' is well again', 4, 'good')
+      return about(certificate, ` ${is} well again`, 4, 'good')
     case 'certificate.renewed':
-      return about('The certificate of ', ` was renewed${until(said('notAfter'), ', valid until ')}`, 5, 'good')
+      return about(certificate, ` ${was} renewed${until(said('notAfter'), ', valid until ')}`, 5, 'good')
     case 'certificate.renewal_failed':
-      return about('The renewal of the certificate of ', ` failed${reason}`, 6, 'bad')
+      return about(
+        of('The renewal of the certificate of ', 'The renewals of the certificates of '),
+        ` failed${reason}`,
+        6,
+        'bad',
+      )
     default:
       // `exposure.updated`, `exposure.repaired`, `exposure.removed`.
-      return about('', ` was ${type === 'exposure.updated' ? 'changed' : type.replace('exposure.', '')}`, 5, 'good')
+      return about('', ` ${was} ${type === 'exposure.updated' ? 'changed' : type.replace('exposure.', '')}`, 5, 'good')
   }
 }
 
-function ofBadge(before: string, badge: string): Sentence {
+function ofBadge(before: string, badge: string, { was, is }: Readonly<Record<'was' | 'is', string>>): Sentence {
   const tone = badge === 'RUNNING' ? 'good' : badge === 'PENDING' ? 'calm' : badge === 'DRIFT' ? 'warning' : 'bad'
-  if (before === 'PENDING' && badge === 'RUNNING') return about('', ' was seen RUNNING', 1, 'good')
-  return about('', before === '' ? ` is ${badge}` : ` went from ${before} to ${badge}`, 4, tone)
+  if (before === 'PENDING' && badge === 'RUNNING') return about('', ` ${was} seen RUNNING`, 1, 'good')
+  return about('', before === '' ? ` ${is} ${badge}` : ` went from ${before} to ${badge}`, 4, tone)
 }
 
 const until = (iso: string, words = ' until '): string => (iso === '' ? '' : `${words}${inFull(iso)}`)

@@ -134,6 +134,53 @@ describe('the activity', () => {
     ])
   })
 
+  test('what happens to one of several hosts that turned together is a line of its own', () => {
+    const event = (seq: number, host: string, type: string, facts: object) =>
+      ({ id: `evt_${seq}`, seq, type, timestamp: `2026-01-01T00:00:01.${seq}Z`, data: { host, facts } }) as never
+    const seen = { before: 'PENDING', badge: 'RUNNING' }
+    const bursts = burstsOf(
+      activityOf(
+        [],
+        [
+          event(1, 'b.test', 'exposure.applied', { server: '25', port: 3000 }),
+          event(2, 'b.test', 'host.badge', seen),
+          event(3, 'a.test', 'host.badge', seen),
+        ],
+      ),
+    )
+    expect(bursts.map(({ head, hosts }) => [hosts > 1 ? hosts : head.host, head.after])).toEqual([
+      [2, ' was seen RUNNING'],
+      ['b.test', ' was exposed on server 25, port 3000'],
+    ])
+  })
+
+  test.each([
+    ['host.badge', { before: 'PENDING', badge: 'RUNNING' }, '2 hosts were seen RUNNING'],
+    ['host.badge', { badge: 'DOWN' }, '2 hosts are DOWN'],
+    ['host.badge', { before: 'RUNNING', badge: 'DOWN' }, '2 hosts went from RUNNING to DOWN'],
+    ['plan.refused', { code: 'plan_busy' }, /^Plans for 2 hosts were refused: /],
+    ['exposure.applied', { server: '25', port: 3000 }, '2 hosts were exposed on server 25, port 3000'],
+    ['exposure.updated', {}, '2 hosts were changed'],
+    ['exposure.extended', {}, '2 hosts were extended'],
+    ['exposure.released', {}, '2 hosts were released and stay on the air, unmanaged'],
+    ['exposure.expired', {}, '2 hosts removed themselves at their time'],
+    ['exposure.rolled_back', { action: 'apply' }, 'The applies of 2 hosts failed and were rolled back'],
+    ['exposure.blocked', {}, 'Runs of 2 hosts failed and could not be rolled back'],
+    ['host.alert', { badge: 'DOWN' }, '2 hosts have been DOWN for too long'],
+    ['host.alert_ended', {}, 'The alerts of 2 hosts have ended'],
+    ['host.muted', { note: 'It was and is' }, '2 hosts were muted: It was and is'],
+    ['host.unmuted', {}, 'The mutes of 2 hosts have ended'],
+    ['certificate.warning', {}, 'The certificates of 2 hosts end soon'],
+    ['certificate.expired', {}, 'The certificates of 2 hosts have expired'],
+    ['certificate.recovered', {}, 'The certificates of 2 hosts are well again'],
+    ['certificate.renewed', {}, 'The certificates of 2 hosts were renewed'],
+    ['certificate.renewal_failed', {}, 'The renewals of the certificates of 2 hosts failed'],
+  ] as const)('of several hosts, %s %j is told in the plural', (type, facts, words) => {
+    const event = { id: 'evt_1', seq: 1, type, timestamp: '2026-01-01T00:00:01Z', data: { host: 'a.test', facts } }
+    const [line] = activityOf([], [event as never])
+    expect(`${line?.several?.before}2 hosts${line?.several?.after}`).toMatch(words)
+  })
+
   test('keeps its filters in the address', () => {
     const filter = { search: 'a b', kind: 'event', outcome: 'ok' }
     expect(activityAddress.write(filter)).toBe('?search=a+b&kind=event&outcome=ok')
