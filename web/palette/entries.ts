@@ -56,9 +56,11 @@ export function entriesFor(text: string, rows: readonly HostRow[], policy: Polic
   ]
   if (words.length === 0) return screens
   const verbs = ACTS.filter(({ right }) => right === undefined || policy?.caller.may.includes(right))
-  const isVerb = (word: string) => verbs.some(({ verb }) => verb.toLowerCase().startsWith(word))
-  const names = words.filter((word) => !isVerb(word))
-  const hosts = found(rows, names.length > 0 ? names : words)
+  const hosts = found(
+    rows,
+    words,
+    verbs.map(({ verb }) => verb.toLowerCase().split(' ')),
+  )
   const ofHosts = hosts.slice(0, MOST_WITH_ACTS).flatMap((row) =>
     verbs.flatMap(({ verb, icon, to }): readonly Entry[] => {
       const place = to(row)
@@ -73,12 +75,24 @@ export function entriesFor(text: string, rows: readonly HostRow[], policy: Polic
   return [...screens.filter(fits), ...ofHosts.filter(fits), ...others.filter(fits)].slice(0, MOST)
 }
 
-/** A name that begins with the text comes before one that only has it in it. */
-function found(rows: readonly HostRow[], names: readonly string[]): readonly HostRow[] {
-  const [first = ''] = names
-  const fitting = rows.filter(({ host }) => names.every((name) => host.includes(name)))
-  return [
-    ...fitting.filter(({ host }) => host.startsWith(first)),
-    ...fitting.filter(({ host }) => !host.startsWith(first)),
-  ].slice(0, MOST + MOST_WITH_ACTS)
+/**
+ * The hosts whose names have all words but those of one verb: `main` is the name of a host in “mute main”, and begins a verb. A
+ * name that begins with the text comes before one that only has it in it.
+ */
+function found(
+  rows: readonly HostRow[],
+  words: readonly string[],
+  verbs: readonly (readonly string[])[],
+): readonly HostRow[] {
+  const isOfOneVerb = (others: readonly string[]) =>
+    verbs.some((verb) => others.every((word) => verb.some((part) => part.startsWith(word))))
+  const first: HostRow[] = []
+  const second: HostRow[] = []
+  for (const row of rows) {
+    const name = words.find((word) => row.host.includes(word))
+    if (name === undefined || !isOfOneVerb(words.filter((word) => !row.host.includes(word)))) continue
+    if (row.host.startsWith(name)) first.push(row)
+    else second.push(row)
+  }
+  return [...first, ...second].slice(0, MOST + MOST_WITH_ACTS)
 }

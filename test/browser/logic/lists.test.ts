@@ -284,3 +284,22 @@ test('the palette finds the act of a host by both names, where the page asks for
   expect(first('remove api')).toBeUndefined()
   expect(first('net')).toMatchObject({ words: 'Network', to: '/network' })
 })
+
+test.each([
+  ['mute main', 'Mute main.test'],
+  ['main mute', 'Mute main.test'],
+  ['remove ext', 'Remove ext.test'],
+  ['diagnose plan', 'Diagnose plan.test'],
+  ['details of api', 'Details of api.test'],
+  ['plan of ext', 'Plan of ext.test'],
+  ['maintenance of main', 'Maintenance of main.test'],
+  ['mute of', 'Mute office.test'],
+])('the palette finds “%s”', (text, words) => {
+  const caller = { network: 'internal', may: ['read', 'plan', 'apply', 'remove'] }
+  const hosts = ['api', 'ext', 'main', 'office', 'plan']
+  // More than it lists acts of, so that what it finds is not what merely comes first.
+  const others = Array.from({ length: 40 }, (_, at) => `a${at}`)
+  const rows = [...others, ...hosts].map((host) => ({ ...row(`${host}.test`, 'RUNNING'), planId: 'plan_1' }))
+  expect(entriesFor(text, rows, { caller } as never)[0]?.words).toBe(words)
+  expect(entriesFor(`${text} nowhere`, rows, { caller } as never)).toEqual([])
+})
