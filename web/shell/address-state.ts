@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'react'
+import { watch } from './location.ts'
 
 const WRITTEN_AFTER_MS = 250
 
@@ -10,8 +11,8 @@ export interface AddressForm<T> {
 }
 
 /**
- * Keeps a state in the address, so that the address can be shared. A change is a step of its own for Back; typing in the search is
- * not.
+ * Keeps a state in the address, so that the address can be shared: Back and every link to the same screen set it. A change is a
+ * step of its own for Back; typing in the search is not.
  */
 export function useAddressState<T extends { readonly search: string }>({
   read,
@@ -21,14 +22,15 @@ export function useAddressState<T extends { readonly search: string }>({
   const [state, setState] = useState(now)
   const timer = useRef<number | undefined>(undefined)
   useEffect(() => {
-    const back = () => {
+    const stop = watch(() => {
       window.clearTimeout(timer.current)
-      setState(now())
-    }
-    window.addEventListener('popstate', back)
+      const next = now()
+      // The same state stays the same object, so that opening a host filters no list again.
+      setState((before) => (write(before) === write(next) ? before : next))
+    })
     return () => {
       window.clearTimeout(timer.current)
-      window.removeEventListener('popstate', back)
+      stop()
     }
   }, [])
   const change = (changed: Partial<T>) => {

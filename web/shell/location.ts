@@ -34,7 +34,8 @@ const tell = () => {
   for (const watcher of watchers) watcher()
 }
 
-function watch(watcher: () => void): () => void {
+/** Tells each change of the address by Back, Forward or `go`. Returns what ends it. */
+export function watch(watcher: () => void): () => void {
   watchers.add(watcher)
   window.addEventListener('popstate', watcher)
   return () => {

@@ -38,6 +38,12 @@ export function acts(): void {
     await page.getByRole('button', { name: /^1 ends in 5[67] min$/ }).click()
     await expect.poll(() => hostsIn(page)).toEqual([name('preview')])
     expect(await page.title()).toBe('(1) Status · Drawbridge')
+    // A link to the whole list leaves the filter, and Back has it again.
+    await page.getByRole('link', { name: 'Drawbridge, all hosts' }).click()
+    await expect.poll(async () => (await hostsIn(page)).length).toBe(4)
+    expect(new URL(page.url()).search).toBe('')
+    await page.goBack()
+    await expect.poll(() => hostsIn(page)).toEqual([name('preview')])
     await page.getByRole('link', { name: 'Expose a service' }).click()
     await page.getByRole('heading', { name: 'Expose a service' }).waitFor()
 
@@ -64,6 +70,11 @@ export function acts(): void {
     await page.keyboard.type('certif')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Certificates' }).waitFor()
+    await goTo(page, '/activity?kind=event')
+    const kind = page.getByLabel('Show')
+    await expect.poll(() => kind.inputValue()).toBe('event')
+    await page.getByRole('link', { name: 'Activity', exact: true }).click()
+    await expect.poll(() => kind.inputValue()).toBe('')
   })
 
   test('a row is diagnosed, changed, opened, muted and selected by the pointer and by keys', async ({
