@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { client } from '../api/client.ts'
+import { useHosts } from '../api/hosts.ts'
 import type { Action, Plan, RequestedAction } from '../api/plans.ts'
 import type { Policy } from '../api/policy.ts'
 import { Button } from '../parts/Button.tsx'
@@ -12,6 +13,7 @@ import { forgetDrafts, keepDraft } from '../plan/kept-draft.ts'
 import { useAsked } from '../shell/asked.ts'
 import { go } from '../shell/location.ts'
 import { ApplyDialog } from './ApplyDialog.tsx'
+import { formToPlanAgain } from './plan-again.ts'
 import { RemoveDialog } from './RemoveDialog.tsx'
 import styles from './RunPanel.module.css'
 import { RunStory } from './RunStory.tsx'
@@ -42,9 +44,11 @@ export function RunPanel({ plan, policy }: { readonly plan: Plan; readonly polic
   const mayChange = policy.caller.may.includes('apply') && plan.state === 'applied'
   const mayRemove = policy.caller.may.includes('remove') && plan.state === 'applied'
   const mayPlanAgain = plan.state === 'removed' || plan.state === 'rolled_back' || plan.state === 'expired'
+  const hosts = useHosts().data
   const planAgain = () => {
-    keepDraft('plan', draftOf(plan.request))
-    go('/plan')
+    const { to, form } = formToPlanAgain(plan, hosts)
+    if (form !== undefined) keepDraft(form, draftOf(plan.request))
+    go(to)
   }
   const mayAct = mayApply || mayChange || mayRemove || mayPlanAgain
   const hasStory = events.length > 0 || isRunning

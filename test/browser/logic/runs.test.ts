@@ -8,6 +8,7 @@ import { cliCommand, curlCommands, nextAction } from '../../../web/plan/commands
 import { deedsOf } from '../../../web/plan/contrasts.ts'
 import { allowedActs, deedsOfAct, shortHash } from '../../../web/repair/acts.ts'
 import { endOfRun } from '../../../web/run/end-of-run.ts'
+import { formToPlanAgain } from '../../../web/run/plan-again.ts'
 import { mayBeApplied } from '../../../web/run/rights.ts'
 import { expectedSteps, runView } from '../../../web/run/steps.ts'
 import { screenAt } from '../../../web/shell/location.ts'
@@ -163,6 +164,51 @@ describe('what can be done about a host that is not as it was applied', () => {
   test('shows enough of a hash', () => {
     expect(shortHash(`sha256:${'a'.repeat(64)}`)).toBe('sha256:aaaaaaaaaaaa…')
     expect(shortHash('192.0.2.1')).toBe('192.0.2.1')
+  })
+})
+
+describe('a plan that is over is made again', () => {
+  const host = 'a.test'
+  const form = (state: Plan['state'], request: object, planId?: string | null) => {
+    const rows =
+      planId === null
+        ? []
+        : [
+            { host: 'b.test', planId: 'plan_b' },
+            { host, ...(planId && { planId }) },
+          ]
+    return formToPlanAgain({ host, state, request } as Plan, { rows, isWhole: true } as never)
+  }
+  const plain = { to: '/plan', form: 'plan' }
+  const change = (planId: string) => ({ to: `/plans/${planId}/change`, form: `change ${planId}` })
+
+  test('in the plain form if it was for a free name', () => {
+    expect(form('expired', {})).toEqual(plain)
+    expect(form('rolled_back', {})).toEqual(plain)
+  })
+
+  test('in the form of the change, for the plan that holds the host now', () => {
+    for (const state of ['expired', 'rolled_back'] as const) {
+      expect(form(state, { replaces: 'plan_1' }, 'plan_1')).toEqual(change('plan_1'))
+      expect(form(state, { replaces: 'plan_1' }, 'plan_2')).toEqual(change('plan_2'))
+      // Callers outside see no plan in a row.
+      expect(form(state, { replaces: 'plan_1' })).toEqual(change('plan_1'))
+      expect(form(state, { replaces: 'plan_1' }, null)).toEqual(plain)
+    }
+    const request = { replaces: 'plan_1' }
+    for (const list of [undefined, { rows: [], isWhole: false }])
+      expect(formToPlanAgain({ host, state: 'expired', request } as unknown as Plan, list)).toEqual(change('plan_1'))
+  })
+
+  test('by the command on the page of the host if it adopts a site', () => {
+    const adopt = { site: 'x', text: 'y' }
+    expect(form('expired', { adopt })).toEqual({ to: '/hosts/a.test/details' })
+    expect(form('rolled_back', { adopt })).toEqual({ to: '/hosts/a.test/details' })
+  })
+
+  test('in the plain form if its host was removed, however it came', () => {
+    for (const request of [{}, { replaces: 'plan_1' }, { adopt: { site: 'x', text: 'y' } }])
+      expect(form('removed', request)).toEqual(plain)
   })
 })
 

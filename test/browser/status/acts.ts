@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { cannedRow } from '../../support/http/canned-page.ts'
+import { CANNED_PLAN, cannedRow } from '../../support/http/canned-page.ts'
 import { expectAccessible } from '../site/accessible.ts'
 import { focused, tabTo } from '../site/keys.ts'
 import { test } from '../site/page-test.ts'
@@ -75,6 +75,31 @@ export function acts(): void {
     await expect.poll(() => kind.inputValue()).toBe('event')
     await page.getByRole('link', { name: 'Activity', exact: true }).click()
     await expect.poll(() => kind.inputValue()).toBe('')
+  })
+
+  test('a change that is over is planned again in its own form, and an adoption by its command', async ({
+    canned,
+    expect,
+    open,
+  }) => {
+    const { host, planId, request } = CANNED_PLAN
+    canned.caller = { network: 'internal', may: ['read', 'plan', 'apply', 'adopt'] }
+    canned.hosts = [cannedRow(host, { planId })]
+    canned.plan = { ...CANNED_PLAN, state: 'expired', request: { ...request, port: 4321, replaces: planId } }
+    const page = await open(`/plans/${planId}`, canned.origin)
+    const again = page.getByRole('button', { name: 'Plan again' })
+    await again.waitFor()
+    canned.plan = { ...CANNED_PLAN, state: 'applied' }
+    await again.click()
+    await page.getByRole('heading', { name: `Change ${host}` }).waitFor()
+    expect(await page.getByLabel('Port', { exact: true }).inputValue()).toBe('4321')
+
+    canned.hosts = [cannedRow(host, { managed: false, planId: undefined })]
+    const adopt = { site: `sha256:${'a'.repeat(64)}`, text: `sha256:${'b'.repeat(64)}` }
+    canned.plan = { ...CANNED_PLAN, state: 'expired', request: { ...request, adopt } }
+    await page.goto(`${canned.origin}/plans/${planId}`)
+    await again.click()
+    await page.getByText(`drawbridge adopt ${host}`).waitFor()
   })
 
   test('a row is diagnosed, changed, opened, muted and selected by the pointer and by keys', async ({
