@@ -5,6 +5,7 @@ import badges from '../parts/Badge.module.css'
 import { BadgeShape } from '../parts/Badge.tsx'
 import { badgeKind } from '../parts/badge-kind.ts'
 import { Skeleton } from '../parts/Skeleton.tsx'
+import { Trouble } from '../parts/Trouble.tsx'
 import { Link } from '../shell/Link.tsx'
 import { Page } from '../shell/Page.tsx'
 import { badgeCounts } from '../status/host-list.ts'
@@ -19,6 +20,7 @@ export default function NetworkPage({ policy }: { readonly policy: Policy }) {
   return (
     <Page title="Network" lead="Names on the left go through the edges in the middle to the servers on the right.">
       {hosts.isPending && <Skeleton lines={8} what="the network" />}
+      {hosts.error && !hosts.data && <Trouble fault={hosts.error} again={() => void hosts.refetch()} />}
       {hosts.data && (
         <div className={styles.picture}>
           <Edges policy={policy} edges={hosts.data.edges} rows={hosts.data.rows} />

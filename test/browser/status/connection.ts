@@ -34,6 +34,19 @@ export function connection(): void {
     await badgeOf(page, HOST, 'RUNNING').waitFor()
   })
 
+  test('a list that cannot be loaded is told on the picture of the network, and comes by itself', async ({
+    canned,
+    open,
+  }) => {
+    canned.hosts = [cannedRow(HOST)]
+    const page = await open('/help', canned.origin)
+    await page.route('**/api/hosts?*', (route) => route.abort())
+    await page.goto(`${canned.origin}/network`)
+    await page.getByText('The service cannot be reached').waitFor()
+    await page.unrouteAll()
+    await page.getByRole('link', { name: HOST }).waitFor()
+  })
+
   test('no change is missed before the stream of changes opens, however late it does', async ({
     canned,
     expect,
