@@ -5,6 +5,7 @@ import type { Policy } from '../api/policy.ts'
 import { Button } from '../parts/Button.tsx'
 import { Notice } from '../parts/Notice.tsx'
 import { Skeleton } from '../parts/Skeleton.tsx'
+import { Trouble } from '../parts/Trouble.tsx'
 import { inFull, useNow } from '../parts/time.ts'
 import { Repairs } from '../repair/Repairs.tsx'
 import { Link } from '../shell/Link.tsx'
@@ -33,6 +34,7 @@ export default function CertificatesPage({ policy }: { readonly policy: Policy }
   return (
     <Page title="Certificates" lead="The certificate that each host serves, the one that ends first on top.">
       {hosts.isPending && <Skeleton lines={8} what="the certificates" />}
+      {hosts.error && !hosts.data && <Trouble fault={hosts.error} again={() => void hosts.refetch()} />}
       {hosts.data && rows.length === 0 && <Notice tone="calm" title="No host serves a certificate yet" />}
       {rows.length > 0 && (
         <ul className={styles.list} aria-label="Certificates">

@@ -10,6 +10,7 @@ import { Button } from '../parts/Button.tsx'
 import { Notice } from '../parts/Notice.tsx'
 import { Panel } from '../parts/Panel.tsx'
 import { Skeleton } from '../parts/Skeleton.tsx'
+import { Trouble } from '../parts/Trouble.tsx'
 import { inFull } from '../parts/time.ts'
 import { Timeline } from '../plans/Timeline.tsx'
 import { useAsked } from '../shell/asked.ts'
@@ -46,6 +47,12 @@ export default function HostPage({ host, policy }: HostPageProps) {
   const lines = activityOf(audit, useEvents(isInside, host).data ?? [])
   const [asked, ask] = useAsked<Act>(ACTS)
   if (!row) {
+    if (hosts.error && !hosts.data)
+      return (
+        <Page title={host}>
+          <Trouble fault={hosts.error} again={() => void hosts.refetch()} />
+        </Page>
+      )
     return (
       <Page title={host}>
         {hosts.isPending || !hosts.data?.isWhole ? <Skeleton lines={8} what={host} /> : <NotExposed />}

@@ -34,17 +34,20 @@ export function connection(): void {
     await badgeOf(page, HOST, 'RUNNING').waitFor()
   })
 
-  test('a list that cannot be loaded is told on the picture of the network, and comes by itself', async ({
+  test('a list that cannot be loaded is told on every screen that needs it, and comes by itself', async ({
     canned,
     open,
   }) => {
     canned.hosts = [cannedRow(HOST)]
     const page = await open('/help', canned.origin)
-    await page.route('**/api/hosts?*', (route) => route.abort())
-    await page.goto(`${canned.origin}/network`)
-    await page.getByText('The service cannot be reached').waitFor()
-    await page.unrouteAll()
-    await page.getByRole('link', { name: HOST }).waitFor()
+    for (const screen of ['network', 'certificates', `hosts/${HOST}/details`]) {
+      await page.route('**/api/hosts?*', (route) => route.abort())
+      await page.goto(`${canned.origin}/${screen}`)
+      const told = page.getByText('The service cannot be reached')
+      await told.waitFor()
+      await page.unrouteAll()
+      await told.waitFor({ state: 'detached' })
+    }
   })
 
   test('no change is missed before the stream of changes opens, however late it does', async ({
