@@ -147,6 +147,27 @@ export const EDGE_GUARDS: Cuts = {
     'if (certificate !== null && !pairs.isFor(certificate, host))',
     'if (certificate !== null && !pairs.has(certificate))',
   ],
+  'a base file that names a generation that is not kept names none': [
+    'told.filter((number) => isKept(edgeFolder, number))',
+    'told.filter((number) => number > 0)',
+  ],
+  'hosts since a restored base file are not lost': [
+    '[named, linkedNumber(edgeFolder)]',
+    '[named ?? linkedNumber(edgeFolder)]',
+  ],
+  'what was entered is no left-over of a crash': [
+    'Math.max(present ?? 0, linkedNumber(edgeFolder) ?? 0)',
+    'Math.max(present ?? 0, 0 * (linkedNumber(edgeFolder) ?? 0))',
+  ],
+  'a start writes a restored base file anew': [
+    'present.isIncluded && isSameBase(staged)',
+    'present.number !== undefined && isSameBase(staged)',
+  ],
+  'a host is not told to stand where nginx includes another generation': [
+    '!(isAway && isNeeded)',
+    '(isAway || !isAway || isNeeded)',
+  ],
+  'the link goes back before the base file': '    pointTo(folder, number)\n',
   'a new version leaves an entry that somebody edited': ['if (!entry || isEdited) continue', 'if (!entry) continue'],
   'a change of which the edge refuses one host is put back on the others':
     "  if (verdicts.some(({ state }) => state === 'serving')) throw new StepFault(fault.message, { cause: fault })\n",

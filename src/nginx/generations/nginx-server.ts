@@ -22,7 +22,7 @@ import type { Replaced } from '../files/replace.ts'
 import { Draft } from './draft.ts'
 import type { Pairs } from './pairs.ts'
 import { type RefreshParts, refresh } from './refresh.ts'
-import { discard, enter, forgetOld, formerOf, isUpToDate, type Staged } from './stage.ts'
+import { discard, enter, forgetOld, formerOf, isUpToDate, pointTo, type Staged } from './stage.ts'
 import { isOnlyMissing, type Standing } from './standing.ts'
 import { type Drafted, Trials } from './trials.ts'
 import { forgetUnused } from './unused-pairs.ts'
@@ -123,7 +123,12 @@ export class NginxServer implements WebServer<Standing, OutsideFile> {
           else if (effect.kind !== 'none') draft.remove(host)
           if (slices.isOver) await slices.next()
         }
-        return this.#next({ former, texts: await draft.texts(slices) }, draft.isServedOtherwise)
+        const texts = await draft.texts(slices)
+        // nginx includes another generation. Who asks for nothing that it must have loaded needs no other one.
+        const isAway = !present.isIncluded
+        const isNeeded = effects.some(({ effect }) => effect.kind !== 'none' || effect.isLoaded)
+        const isSame = texts.size === 0 && !(isAway && isNeeded)
+        return this.#next({ former, texts }, { isSame, isServedOtherwise: draft.isServedOtherwise || isAway })
       },
     }
   }
@@ -159,11 +164,13 @@ export class NginxServer implements WebServer<Standing, OutsideFile> {
     return record ? [record] : []
   }
 
-  #next(drafted: Drafted, isServedOtherwise: boolean): NextGeneration<OutsideFile> {
+  #next(
+    drafted: Drafted,
+    differs: Pick<NextGeneration<OutsideFile>, 'isSame' | 'isServedOtherwise'>,
+  ): NextGeneration<OutsideFile> {
     const { server } = this.#parts
     return {
-      isSame: drafted.texts.size === 0,
-      isServedOtherwise,
+      ...differs,
       stageTested: async (outside, signal) => {
         const tried = await this.#trials.stageTested(drafted, outside, signal)
         if (!('refusal' in tried)) return { staged: this.#staged(tried.staged) }
@@ -232,8 +239,10 @@ export class NginxServer implements WebServer<Standing, OutsideFile> {
     return this.#parts.released.placeOf(host)
   }
 
-  enterAgain(number: number): Promise<void> {
+  async enterAgain(number: number): Promise<void> {
     const { folder } = this.#parts
+    // See `enteredNumber`: the link goes back before the base file.
+    pointTo(folder, number)
     return enter(folder, { number, folder: join(folder, GENERATIONS, String(number)) })
   }
 

@@ -1,6 +1,4 @@
-import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
-import { numbersIn } from '../../edge/engine/unsettled.ts'
 import type { Place } from '../../edge/engine/web-server.ts'
 import { CURRENT, GENERATIONS } from '../../edge/layout.ts'
 import { BASE_FILE } from '../../estate/layout.ts'
@@ -20,7 +18,8 @@ import {
   shardOf,
   TEXT_KINDS,
 } from '../config/shards.ts'
-import { isLink, namesIn, type Seen, SeenFiles, signatureOf, statAt, targetAt, textAt } from './seen-files.ts'
+import { enteredNumber, isKept } from './included.ts'
+import { isLink, namesIn, type Seen, SeenFiles, signatureOf, statAt, textAt } from './seen-files.ts'
 import { ShardHosts } from './shard-hosts.ts'
 import { type Standing, standingOf } from './standing.ts'
 
@@ -29,37 +28,32 @@ export class PresentGeneration {
   readonly #folder: string
   readonly #files: SeenFiles
   readonly #shards = new Map<string, SeenShard>()
-  #base: { readonly signature: string; readonly number: number | undefined } | undefined
+  #base: { readonly signature: string; readonly named: number | undefined } | undefined
+  #number: number | undefined
 
   constructor(folder: string) {
     this.#folder = folder
     this.#files = new SeenFiles(folder)
   }
 
-  /**
-   * The number of the generation that nginx includes. If the base file is missing or not ours, it is the last included generation:
-   * its hosts must not be lost. Undefined before the first generation. Throws an EdgeFault if the base file cannot be read.
-   */
+  /** See `enteredNumber`. Throws an EdgeFault if the base file cannot be read. */
   get number(): number | undefined {
-    if (this.#files.isFresh(BASE_FILE) && this.#base) return this.#base.number
-    return this.#files.checking(() => this.#includedNumber())
+    if (this.#files.isFresh(BASE_FILE) && this.#number !== undefined) return this.#number
+    return this.#files.checking(() => this.#enteredNumber())
   }
 
-  #includedNumber(): number | undefined {
+  /** Whether nginx includes this generation. Otherwise somebody has put another base file in the place of ours. */
+  get isIncluded(): boolean {
+    const { number } = this
+    return number !== undefined && number === this.#base?.named
+  }
+
+  #enteredNumber(): number | undefined {
     const path = join(this.#folder, BASE_FILE)
     const signature = signatureOf(path)
-    if (this.#base?.signature === signature) return this.#base.number
-    const number = generationIn(textAt(path) ?? '')
-    this.#base = undefined
-    if (number === undefined) return this.#lastNumber()
-    this.#base = { signature, number }
-    return number
-  }
-
-  #lastNumber(): number | undefined {
-    const numbers = numbersIn(join(this.#folder, GENERATIONS))
-    const linked = Number(/^generations\/(\d+)$/.exec(targetAt(join(this.#folder, CURRENT)) ?? '')?.[1])
-    return numbers.includes(linked) ? linked : numbers.toSorted((a, b) => a - b).at(-1)
+    if (this.#base?.signature !== signature) this.#base = { signature, named: generationIn(textAt(path) ?? '') }
+    this.#number = enteredNumber(this.#folder, this.#base.named)
+    return this.#number
   }
 
   /** A host of the present generation. Undefined if nothing exists for it. */
@@ -89,7 +83,7 @@ export class PresentGeneration {
   }
 
   isKept(number: number): boolean {
-    return lstatSync(join(this.#folder, GENERATIONS, String(number)), { throwIfNoEntry: false })?.isDirectory() ?? false
+    return isKept(this.#folder, number)
   }
 
   /** All hosts. */

@@ -108,13 +108,13 @@ async function rewritten(
 
 /** Undefined if the new generation would be the same. Then a refusal by nginx does not count: its cause is outside our files. */
 async function refreshed(
-  { isSameBase, refused }: RefreshParts,
+  { present, isSameBase, refused }: RefreshParts,
   trials: Trials,
   drafted: Drafted,
   signal: AbortSignal | undefined,
 ): Promise<Staged | undefined> {
   const staged = await trials.staged(drafted)
-  const isSame = drafted.texts.size === 0 && isSameBase(staged)
+  const isSame = drafted.texts.size === 0 && present.isIncluded && isSameBase(staged)
   const refusal = await trials.refusalOf(staged, [], signal)
   if (refusal && !isSame) throw refused(refusal)
   if (!isSame) return staged
@@ -127,12 +127,13 @@ function baseFileOf(folder: string, number: number | undefined): () => void {
   const path = join(folder, BASE_FILE)
   const former = existsSync(path) ? readFileSync(path) : undefined
   return () => {
+    // See `enteredNumber`: the way back is made in this order.
+    if (number === undefined) rmSync(join(folder, CURRENT), { force: true })
+    else pointTo(folder, number)
     if (former) {
       const draft = join(folder, STAGING, 'base-former')
       writeFileSync(draft, former, { mode: 0o644 })
       renameSync(draft, path)
     } else rmSync(path, { force: true })
-    if (number === undefined) rmSync(join(folder, CURRENT), { force: true })
-    else pointTo(folder, number)
   }
 }

@@ -22,6 +22,7 @@ import { createFile, errorCode, syncFolder } from '../../primitives/durable-file
 import { Slices } from '../../primitives/slices.ts'
 import { isIncluded, isSecretFile, PEM_KINDS, pemFolder, SHARD_FOLDERS } from '../config/shards.ts'
 import type { ShardText } from './draft.ts'
+import { linkedNumber } from './included.ts'
 import { signatureOf } from './seen-files.ts'
 
 /** A generation that was written and is not included by nginx yet. */
@@ -237,9 +238,10 @@ export async function forgetOld(edgeFolder: string, forgetting: Forgetting): Pro
   }
 }
 
-/** Removes generations that a crash kept from being entered. */
+/** Removes generations that a crash kept from being entered. Those up to the link were entered, whatever the base file names. */
 export async function removeLeft(edgeFolder: string, present: number | undefined): Promise<void> {
   const generations = join(edgeFolder, GENERATIONS)
-  const left = numbersIn(generations).filter((number) => number > (present ?? 0))
+  const entered = Math.max(present ?? 0, linkedNumber(edgeFolder) ?? 0)
+  const left = numbersIn(generations).filter((number) => number > entered)
   for (const number of left) await rm(join(generations, String(number)), { recursive: true, force: true })
 }
