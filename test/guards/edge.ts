@@ -168,6 +168,18 @@ export const EDGE_GUARDS: Cuts = {
     '(isAway || !isAway || isNeeded)',
   ],
   'the link goes back before the base file': '    pointTo(folder, number)\n',
+  'an edited host that cannot be rendered stays as it is': [
+    'const texts = renderedAs(standing, this.#parts.listening)',
+    'const texts = standing.entry && renderParts(standing.entry, this.#parts.listening, standing.challenge)',
+  ],
+  'an edited host gets its next certificate whatever its options name': [
+    'certificateLine(host, entry.certificate))',
+    "renderParts(entry, this.#parts.listening).get('tls/hosts') ?? certificateLine(host, ''))",
+  ],
+  'an undo puts back what cannot be rendered any more': [
+    'isEdited ? undefined : renderedAs(standing, this.#parts.listening)',
+    'isEdited || !entry ? undefined : renderParts(entry, this.#parts.listening, challenge)',
+  ],
   'a new version leaves an entry that somebody edited': ['if (!entry || isEdited) continue', 'if (!entry) continue'],
   'a change of which the edge refuses one host is put back on the others':
     "  if (verdicts.some(({ state }) => state === 'serving')) throw new StepFault(fault.message, { cause: fault })\n",

@@ -16,9 +16,12 @@ export function renderParts(entry: Entry, listening: Listening, challenge?: Chal
   const model = modelOf(entry, challenge)
   const { host, certificate } = entry
   const parts = new Map<HostKind, string>(needsBlock(model) ? blockParts(model, listening) : lineParts(model))
-  if (certificate !== null) parts.set('tls/hosts', `${mapKey(host)} ${certificate};\n`)
+  if (certificate !== null) parts.set('tls/hosts', certificateLine(host, certificate))
   return parts
 }
+
+/** The part of a host in `tls/hosts`. */
+export const certificateLine = (host: string, id: string): string => `${mapKey(host)} ${id};\n`
 
 /**
  * An entry as lines. The base file has one server for all hosts of a kind. A host is a name in that server, and values in maps. The

@@ -3,7 +3,7 @@ import type { Challenge } from '../../edge/record/challenge.ts'
 import type { Entry } from '../../edge/record/entry.ts'
 import { MAX_PARTS } from '../../estate/layout.ts'
 import type { Slices } from '../../primitives/slices.ts'
-import { type Parts, renderParts } from '../config/render-entry.ts'
+import { certificateLine, type Parts, renderParts } from '../config/render-entry.ts'
 import {
   ENTRIES,
   fileOfShard,
@@ -19,7 +19,7 @@ import type { Listening } from '../config/sockets.ts'
 import { type Pairs, renderPair } from './pairs.ts'
 import type { PresentGeneration } from './present.ts'
 import type { ShardHosts } from './shard-hosts.ts'
-import { lineOf, type Standing } from './standing.ts'
+import { lineOf, renderedAs, type Standing } from './standing.ts'
 
 /** The text of a file of a generation. Null if the file is removed. */
 export type ShardText = string | null
@@ -62,7 +62,10 @@ export class Draft {
 
   /** Renders an entry. */
   put(entry: Entry, challenge?: Challenge): void {
-    const texts = renderParts(entry, this.#parts.listening, challenge)
+    this.#put(entry, renderParts(entry, this.#parts.listening, challenge), challenge)
+  }
+
+  #put(entry: Entry, texts: Parts, challenge: Challenge | undefined): void {
     this.#write(entry.host, texts, lineOf(entry, texts, challenge))
     this.#shardWith(entry.host).next.set(entry.host, { entry })
   }
@@ -72,16 +75,19 @@ export class Draft {
     this.#shardWith(host).next.set(host, null)
   }
 
-  /** Restores a host from another generation, including text that Drawbridge did not write. */
+  /**
+   * Restores a host from another generation, including text that Drawbridge did not write, or can write no more. Must not throw: the
+   * other hosts of the draft would be refused with this one.
+   */
   restore(standing: Standing): void {
     const { host, entry, challenge, parts, isEdited } = standing
-    if (entry && !isEdited) {
-      this.put(entry, challenge)
+    const rendered = isEdited ? undefined : renderedAs(standing, this.#parts.listening)
+    if (entry && rendered) {
+      this.#put(entry, rendered, challenge)
       return
     }
-    const tls = entry?.certificate ? renderParts({ ...entry }, this.#parts.listening).get('tls/hosts') : undefined
     const texts = new Map(parts)
-    if (tls !== undefined) texts.set('tls/hosts', tls)
+    if (entry?.certificate) texts.set('tls/hosts', certificateLine(host, entry.certificate))
     this.#write(host, texts, entry && lineWith(standing))
     this.#shardWith(host).next.set(host, standing)
   }
@@ -125,15 +131,16 @@ export class Draft {
     return draft
   }
 
-  /** Renders a deleted file again from the records. */
+  /** Renders a deleted file again from the records. A host that cannot be rendered any more stays unchanged. */
   #restoreMissing({ files, changed, hosts }: DraftShard): void {
     const missing = TEXT_KINDS.filter((kind) => !files.has(kind))
     if (missing.length === 0) return
-    for (const { entry, challenge, host, isEdited } of hosts.values()) {
-      if (!entry || !isEdited) continue
-      const texts = renderParts(entry, this.#parts.listening, challenge)
+    for (const standing of hosts.values()) {
+      if (!standing.isEdited) continue
+      const { host } = standing
+      const texts = renderedAs(standing, this.#parts.listening)
       for (const kind of missing) {
-        const text = texts.get(kind)
+        const text = texts?.get(kind)
         if (text === undefined) continue
         const file = files.get(kind) ?? new Shard(shardFile(kind, host))
         file.put(host, text)

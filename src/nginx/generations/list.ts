@@ -3,12 +3,12 @@ import { type Drift, type ListedHost, MOST_TOUCHED } from '../../edge/contract/l
 import type { Fences } from '../../edge/fences/fences.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import { Slices } from '../../primitives/slices.ts'
-import { type Parts, renderParts } from '../config/render-entry.ts'
+import type { Parts } from '../config/render-entry.ts'
 import { type HostKind, shardOf, TEXT_KINDS } from '../config/shards.ts'
 import type { Listening } from '../config/sockets.ts'
 import { blockDrift, blockLines } from './block-drift.ts'
 import type { PresentGeneration } from './present.ts'
-import type { Standing } from './standing.ts'
+import { renderedAs, type Standing } from './standing.ts'
 
 /** How often a list is begun again because a generation was entered meanwhile. */
 const ATTEMPTS = 3
@@ -203,15 +203,6 @@ const splitLines = (text: string): string[] => text.split('\n').flatMap((line) =
 
 const differingKinds = (parts: Parts, rendered: Parts | undefined): HostKind[] =>
   TEXT_KINDS.filter((kind) => parts.get(kind) !== rendered?.get(kind))
-
-function renderedAs({ entry, challenge }: Standing, listening: Listening): Parts | undefined {
-  try {
-    return entry && renderParts(entry, listening, challenge)
-  } catch {
-    // The edge has no file for an id that the options name.
-    return undefined
-  }
-}
 
 /** The value of a line in a map. */
 const valueIn = (part = ''): string | undefined => /^\s*\S+\s+([^\s;{}"']{1,300})\s*;/.exec(part)?.[1]

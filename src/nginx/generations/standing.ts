@@ -66,13 +66,16 @@ function readLine(
 }
 
 /** Whether the texts of a host are those of its record, but some are missing. */
-export function isOnlyMissing({ entry, challenge, parts }: Standing, listening: Listening): boolean {
-  if (!entry) return false
+export function isOnlyMissing(standing: Standing, listening: Listening): boolean {
+  const rendered = renderedAs(standing, listening)
+  return rendered !== undefined && [...standing.parts].every(([kind, text]) => rendered.get(kind) === text)
+}
+
+/** The texts of the record. Undefined if it has none, also where the edge no longer has a file for an id that its options name. */
+export function renderedAs({ entry, challenge }: Standing, listening: Listening): Parts | undefined {
   try {
-    const rendered = renderParts(entry, listening, challenge)
-    return [...parts].every(([kind, text]) => rendered.get(kind) === text)
+    return entry && renderParts(entry, listening, challenge)
   } catch {
-    // The edge no longer has a file for an id that the options name.
-    return false
+    return undefined
   }
 }
