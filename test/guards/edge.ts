@@ -180,6 +180,12 @@ export const EDGE_GUARDS: Cuts = {
     'isEdited ? undefined : renderedAs(standing, this.#parts.listening)',
     'isEdited || !entry ? undefined : renderParts(entry, this.#parts.listening, challenge)',
   ],
+  'a certificate that an administrator has assigned is in use': [
+    'for (const id of certificatesOf(standing)) used.add(id)',
+    'for (const id of certificatesOf({ ...standing, isEdited: false })) used.add(id)',
+  ],
+  'a certificate that a kept generation has assigned is in use': "  ['tls/hosts', certificateIn],\n",
+  'what nginx has of an assigned certificate stays': ' || present.hasPem(id)',
   'a new version leaves an entry that somebody edited': ['if (!entry || isEdited) continue', 'if (!entry) continue'],
   'a change of which the edge refuses one host is put back on the others':
     "  if (verdicts.some(({ state }) => state === 'serving')) throw new StepFault(fault.message, { cause: fault })\n",

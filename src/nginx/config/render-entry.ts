@@ -23,6 +23,9 @@ export function renderParts(entry: Entry, listening: Listening, challenge?: Chal
 /** The part of a host in `tls/hosts`. */
 export const certificateLine = (host: string, id: string): string => `${mapKey(host)} ${id};\n`
 
+/** The id in such a part, also where an administrator has put it in quotes. */
+export const certificateIn = (part: string): string | undefined => /\s["']?([0-9a-f]{32})["']?\s*;/.exec(part)?.[1]
+
 /**
  * An entry as lines. The base file has one server for all hosts of a kind. A host is a name in that server, and values in maps. The
  * question and the answer of a host are one value: the base file compares the question.

@@ -19,7 +19,7 @@ import type { Listening } from '../config/sockets.ts'
 import { type Pairs, renderPair } from './pairs.ts'
 import type { PresentGeneration } from './present.ts'
 import type { ShardHosts } from './shard-hosts.ts'
-import { lineOf, renderedAs, type Standing } from './standing.ts'
+import { certificatesOf, lineOf, renderedAs, type Standing } from './standing.ts'
 
 /** The text of a file of a generation. Null if the file is removed. */
 export type ShardText = string | null
@@ -181,21 +181,21 @@ export class Draft {
 
   async #certificates(slices: Slices): Promise<ReadonlySet<string>> {
     const ids = new Set<string>()
-    const add = (entry: Entry | undefined, text?: string) => {
-      if (entry?.certificate) ids.add(entry.certificate)
-      // An administrator may have assigned another certificate of this edge to a host.
-      const [, found] = /\s([0-9a-f]{32})\s*;/.exec(text ?? '') ?? []
-      if (found !== undefined && this.#parts.pairs.has(found)) ids.add(found)
+    const { present, pairs } = this.#parts
+    const add = (one: Standing | Written) => {
+      const record = one.entry?.certificate
+      // An administrator may have written an id that the edge does not have.
+      for (const id of 'parts' in one ? certificatesOf(one) : [record])
+        if (id && (id === record || pairs.has(id) || present.hasPem(id))) ids.add(id)
     }
-    for (const standing of this.#parts.present.all()) {
-      if (!this.#shards.has(shardOf(standing.host)))
-        add(standing.entry, standing.isEdited ? standing.parts.get('tls/hosts') : undefined)
+    for (const standing of present.all()) {
+      if (!this.#shards.has(shardOf(standing.host))) add(standing)
       if (slices.isOver) await slices.next()
     }
     for (const { hosts, next } of this.#shards.values()) {
       for (const host of new Set([...hosts.names, ...next.keys()])) {
         const one = next.has(host) ? next.get(host) : hosts.get(host)
-        if (one) add(one.entry, 'parts' in one ? one.parts.get('tls/hosts') : undefined)
+        if (one) add(one)
         if (slices.isOver) await slices.next()
       }
     }

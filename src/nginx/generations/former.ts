@@ -1,7 +1,7 @@
 import type { Challenge } from '../../edge/record/challenge.ts'
 import { canonicalEntry, type Entry, type EntryTarget } from '../../edge/record/entry.ts'
 import { parseEndpoint } from '../../model/address.ts'
-import { blockIn, digestOf, type Parts, renderParts } from '../config/render-entry.ts'
+import { blockIn, certificateIn, digestOf, type Parts, renderParts } from '../config/render-entry.ts'
 import { modelOf } from '../config/render-model.ts'
 import { optionsIn } from '../config/render-options.ts'
 import { renderBlock } from '../config/render-site.ts'
@@ -46,7 +46,7 @@ function fromLines(host: string, line: string, parts: Parts): unknown {
   const [, target] = /\s(\S+);\n$/.exec(parts.get('backends') ?? '') ?? []
   const [, question, answer] = /\s([0-9a-f]{32}):([0-9a-f]{32});\n$/.exec(parts.get('answers') ?? '') ?? []
   if (plan === undefined || target === undefined) return undefined
-  return { host, plan, targets: [targetIn(target)], certificate: certificateIn(parts), proof: { question, answer } }
+  return { host, plan, targets: [targetIn(target)], certificate: certificateOf(parts), proof: { question, answer } }
 }
 
 function fromBlock(host: string, text: string, parts: Parts): unknown {
@@ -59,14 +59,13 @@ function fromBlock(host: string, text: string, parts: Parts): unknown {
   return {
     ...{ host, plan },
     targets: [target, ...(written?.furtherTargets ?? [])].map(targetIn),
-    certificate: text.includes(`${CHOSEN_BY_NAME}\n`) ? certificateIn(parts) : null,
+    certificate: text.includes(`${CHOSEN_BY_NAME}\n`) ? certificateOf(parts) : null,
     ...(written?.options && { options: written.options }),
     proof: { question, answer },
   }
 }
 
-const certificateIn = (parts: Parts): string | null =>
-  /\s([0-9a-f]{32})\s*;/.exec(parts.get('tls/hosts') ?? '')?.[1] ?? null
+const certificateOf = (parts: Parts): string | null => certificateIn(parts.get('tls/hosts') ?? '') ?? null
 
 function targetIn(url: string): EntryTarget {
   const [, scheme, endpoint = ''] = /^(https?):\/\/(.+)$/.exec(url) ?? []

@@ -5,6 +5,7 @@ import { BASE_FILE } from '../../estate/layout.ts'
 import { generationIn } from '../../estate/reading/base-file.ts'
 import { MOST_STRAY_FILES, MOST_STRAY_LINES, type StrayLines } from '../../model/host-status.ts'
 import type { Slices } from '../../primitives/slices.ts'
+import { certificateIn } from '../config/render-entry.ts'
 import {
   ENTRIES,
   fileOfShard,
@@ -68,17 +69,18 @@ export class PresentGeneration {
     return standingOf(host, (kind) => files.get(kind)?.part(host))
   }
 
-  /** The ids of the certificates that hosts name in a kept generation. */
+  /** The ids of the certificates that hosts of a kept generation need, by their records and by their lines. */
   async certificatesIn(number: number, slices: Slices): Promise<ReadonlySet<string>> {
     const ids = new Set<string>()
-    for (const name of this.#namesOf(number, ENTRIES)) {
-      if (slices.isOver) await slices.next()
-      const shard = this.#shardIn(number, `${ENTRIES}/${name}`)
-      for (const host of shard?.keys ?? []) {
-        const id = /"certificate":"([0-9a-f]{32})"/.exec(shard?.part(host) ?? '')?.[1]
-        if (id !== undefined) ids.add(id)
+    for (const [kind, idIn] of CERTIFICATE_NAMES)
+      for (const name of this.#namesOf(number, kind)) {
+        if (slices.isOver) await slices.next()
+        const shard = this.#shardIn(number, `${kind}/${name}`)
+        for (const host of shard?.keys ?? []) {
+          const id = idIn(shard?.part(host) ?? '')
+          if (id !== undefined) ids.add(id)
+        }
       }
-    }
     return ids
   }
 
@@ -244,6 +246,11 @@ export class PresentGeneration {
   }
 }
 
+/** Where a host names a certificate, and how: see `certificatesOf`. To work out every host of a kept generation would take longer. */
+const CERTIFICATE_NAMES: readonly (readonly [HostKind, (part: string) => string | undefined])[] = [
+  [ENTRIES, (line) => /"certificate":"([0-9a-f]{32})"/.exec(line)?.[1]],
+  ['tls/hosts', certificateIn],
+]
 const FIRST_PEMS = PEM_KINDS.map((kind) => pemFolder(kind, 1))
 const HOST_FILES: readonly HostKind[] = [ENTRIES, ...TEXT_KINDS]
 

@@ -1,7 +1,7 @@
 import type { Standing as EngineStanding } from '../../edge/engine/web-server.ts'
 import type { Challenge } from '../../edge/record/challenge.ts'
 import { canonicalEntry, type Entry, revisionOf } from '../../edge/record/entry.ts'
-import { digestOf, type Parts, renderParts } from '../config/render-entry.ts'
+import { certificateIn, digestOf, type Parts, renderParts } from '../config/render-entry.ts'
 import { ENTRIES, type HostKind, TEXT_KINDS } from '../config/shards.ts'
 import type { Listening } from '../config/sockets.ts'
 import { formerRecord } from './former.ts'
@@ -48,6 +48,15 @@ export function standingOf(host: string, part: (kind: HostKind) => string | unde
     isEdited: text !== digest,
     revision: revisionOf(entry, digest),
   }
+}
+
+/**
+ * The certificates that a host needs: that of its record, and that of its line, to which an administrator may have given another one
+ * of the edge.
+ */
+export function certificatesOf({ entry, parts, isEdited }: Pick<Standing, 'entry' | 'parts' | 'isEdited'>): string[] {
+  const assigned = isEdited ? certificateIn(parts.get('tls/hosts') ?? '') : undefined
+  return [entry?.certificate ?? undefined, assigned].filter((id) => id !== undefined)
 }
 
 function readLine(

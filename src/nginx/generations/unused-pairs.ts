@@ -3,6 +3,7 @@ import type { Clock } from '../../primitives/clock.ts'
 import { Slices } from '../../primitives/slices.ts'
 import type { Pairs } from './pairs.ts'
 import type { PresentGeneration } from './present.ts'
+import { certificatesOf } from './standing.ts'
 
 interface Parts {
   readonly present: PresentGeneration
@@ -19,8 +20,8 @@ export async function forgetUnused(
   const begunAt = present.number
   const slices = new Slices(clock)
   const used = new Set<string>()
-  for (const { entry } of present.all()) {
-    if (entry?.certificate) used.add(entry.certificate)
+  for (const standing of present.all()) {
+    for (const id of certificatesOf(standing)) used.add(id)
     if (slices.isOver) await slices.next()
   }
   if (pairs.ids.every((id) => used.has(id))) return
