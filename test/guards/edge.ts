@@ -186,6 +186,11 @@ export const EDGE_GUARDS: Cuts = {
   ],
   'a certificate that a kept generation has assigned is in use': "  ['tls/hosts', certificateIn],\n",
   'what nginx has of an assigned certificate stays': ' || present.hasPem(id)',
+  'a file of others is included whatever its name means to nginx': ["name.replaceAll(/[\\\\\"]/g, '\\\\$&')", 'name'],
+  'a file of others is not included as a pattern': [
+    "isGlob(path) ? path.replaceAll(/[\\\\*?[\\]]/g, '\\\\$&') : path",
+    'path',
+  ],
   'a new version leaves an entry that somebody edited': ['if (!entry || isEdited) continue', 'if (!entry) continue'],
   'a change of which the edge refuses one host is put back on the others':
     "  if (verdicts.some(({ state }) => state === 'serving')) throw new StepFault(fault.message, { cause: fault })\n",

@@ -47,7 +47,7 @@ export class Drafts {
       const led = files.map((file) => ({ file, to: this.#draftOf(file, depth + 1) }))
       if (led.every(({ file, to }) => file === to)) return undefined
       hasChanged = true
-      return led.flatMap(({ to }) => (to === null ? [] : [`include "${to}";`])).join(' ')
+      return led.flatMap(({ to }) => (to === null ? [] : [includeOf(to)])).join(' ')
     })
     return hasChanged ? rewritten : undefined
   }
@@ -82,6 +82,12 @@ function namedBy(pattern: string, prefix: string): readonly string[] | undefined
     if (error instanceof TooManyPaths) return undefined
     throw error
   }
+}
+
+/** Includes one file, whatever its name. nginx takes a name with a star for a pattern, in which a backslash escapes. */
+export function includeOf(path: string): string {
+  const name = isGlob(path) ? path.replaceAll(/[\\*?[\]]/g, '\\$&') : path
+  return `include "${name.replaceAll(/[\\"]/g, '\\$&')}";`
 }
 
 /** The files that an include names. Throws TooManyPaths. Relative ones start at `prefix`. */

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { EdgeFault } from '../../edge/contract/fault.ts'
 import { withEdgeFaults } from '../../edge/faults.ts'
 import { BASE_FILE, SHADOW_PREFIX } from '../../estate/layout.ts'
+import { includeOf } from '../../estate/reading/include-drafts.ts'
 import { includesOurs, readMainFile } from '../../estate/reading/main-file.ts'
 import { type Refusal, refusalText } from '../../estate/reading/refusal.ts'
 import { rewrite } from '../../estate/reading/text/directives.ts'
@@ -65,7 +66,7 @@ async function testedWith(
   const shadow = join(dirname(settings.config), `${SHADOW_PREFIX}${randomBytes(8).toString('hex')}`)
   try {
     await createFile(draft, base, 0o600, false)
-    const text = rewrite(main, (directive) => (includesOurs(directive, settings) ? `include ${draft};` : undefined))
+    const text = rewrite(main, (directive) => (includesOurs(directive, settings) ? includeOf(draft) : undefined))
     await withEdgeFaults(shadow, () => createFile(shadow, text, 0o600, false))
     const refusal = await testConfiguration(settings, shadow, signal)
     if (refusal?.file === shadow) return { ...refusal, file: settings.config }

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { assertStaging, withEdgeFaults } from '../../edge/faults.ts'
 import { CURRENT } from '../../edge/layout.ts'
 import { BASE_FILE, type OutsideFile, placeOf, releasedPlace, SHADOW_PREFIX } from '../../estate/layout.ts'
-import { Drafts } from '../../estate/reading/include-drafts.ts'
+import { Drafts, includeOf } from '../../estate/reading/include-drafts.ts'
 import { includesOurs, readMainFile } from '../../estate/reading/main-file.ts'
 import type { Refusal } from '../../estate/reading/refusal.ts'
 import { rewrite } from '../../estate/reading/text/directives.ts'
@@ -50,7 +50,7 @@ export async function testShadow(
           createFile(drafts.get(path) ?? '', namingDrafts(settings.folder, content, drafts), 0o600, false),
         )
     const text = rewrite(main, (directive) =>
-      includesOurs(directive, settings) ? included.map((path) => `include ${path};`).join(' ') : undefined,
+      includesOurs(directive, settings) ? included.map(includeOf).join(' ') : undefined,
     )
     const led = others.size === 0 ? text : drafted.led(text)
     for (const [path, draft] of drafted.written) await withEdgeFaults(path, () => createFile(path, draft, 0o600, false))
