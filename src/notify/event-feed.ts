@@ -22,9 +22,11 @@ const MOST_RECENT = 1_000
 /** The number of pages that one call of `newest` reads at most. */
 const MOST_LOOKS_BACK = 50
 
+type Events = Pick<EventStore, 'readEvents' | 'readEventsBefore' | 'eventHead'>
+
 /** Streams events to any number of followers, from any position. */
 export class EventFeed {
-  readonly #store: Pick<EventStore, 'readEvents' | 'eventHead'>
+  readonly #store: Events
   readonly #closing = new AbortController()
   readonly #newEvents = new WakeUp()
   readonly #poll: SharedPoll
@@ -32,7 +34,7 @@ export class EventFeed {
   #recent: StoredEvent[] = []
   #read = 0
 
-  constructor(store: Pick<EventStore, 'readEvents' | 'eventHead'>, clock: Clock, changes?: ChangeFeed) {
+  constructor(store: Events, clock: Clock, changes?: ChangeFeed) {
     this.#store = store
     this.#poll = new SharedPoll(
       () => (changes?.isWatching() ? TOLD_POLL_MS : POLL_MS),
@@ -65,16 +67,15 @@ export class EventFeed {
     let end = Math.min(before ?? Number.POSITIVE_INFINITY, head + 1)
     const events: StoredEvent[] = []
     for (let looks = 0; looks < MOST_LOOKS_BACK && end > 1; looks += 1) {
-      const after = Math.max(0, end - 1 - PAGE)
-      const page = (await this.#store.readEvents(after, PAGE)).filter(({ seq }) => seq < end)
-      // Events are pruned from the beginning: before an empty page there is nothing.
-      if (page.length === 0) return { events, head }
+      const page = await this.#store.readEventsBefore(end, PAGE)
       const found = page.filter((event) => wants(filter, event)).slice(-(limit - events.length))
       events.unshift(...found)
       const oldest = found[0]
       if (oldest && events.length === limit)
         return oldest.seq > 1 ? { events, head, nextBefore: oldest.seq } : { events, head }
-      end = after + 1
+      const [first] = page
+      if (!first || page.length < PAGE) return { events, head }
+      end = first.seq
     }
     return end > 1 ? { events, head, nextBefore: end } : { events, head }
   }

@@ -144,6 +144,12 @@ export class LastKnown implements StoreReads {
       () => known(this.#events.after(afterSeq, limit)),
     )
 
+  readEventsBefore: StoreReads['readEventsBefore'] = (beforeSeq, limit) =>
+    this.#ask(
+      () => this.#store.readEventsBefore(beforeSeq, limit),
+      () => known(this.#events.before(beforeSeq, limit)),
+    )
+
   readAudit: StoreReads['readAudit'] = (afterSeq, limit) =>
     this.#ask(
       () => this.#store.readAudit(afterSeq, limit),
@@ -208,9 +214,11 @@ export class LastKnown implements StoreReads {
 
   /** Rejects when the store does not answer. */
   async #look(): Promise<void> {
-    const events = await this.#events.readOn(this.#store.eventHead, this.#store.readEvents)
-    const lineHead = async () => (await this.#store.auditHead())?.seq ?? 0
-    await this.#lines.readOn(lineHead, this.#store.readAudit)
+    const { readEvents, readEventsBefore, auditHead, readAudit } = this.#store
+    const newestEvents = (limit: number) => readEventsBefore(Number.MAX_SAFE_INTEGER, limit)
+    const newestLines = async (limit: number) => readAudit(((await auditHead())?.seq ?? 0) - limit, limit)
+    const events = await this.#events.readOn(newestEvents, readEvents)
+    await this.#lines.readOn(newestLines, readAudit)
     for (const { plan, isNew } of await this.#newest.readOn(this.#store.listPlans)) {
       if (isNew) this.#toFill.push(plan.planId)
       this.#keepPlan(plan)

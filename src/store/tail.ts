@@ -19,13 +19,12 @@ export class Tail<Row extends { readonly seq: number }> {
 
   /** Reads on from the last row, at first the newest ones. Resolves with those that came since the call before. */
   async readOn(
-    headOf: () => Promise<number>,
-    read: (afterSeq: number, limit: number) => Promise<Row[]>,
+    newest: (limit: number) => Promise<readonly Row[]>,
+    read: (afterSeq: number, limit: number) => Promise<readonly Row[]>,
   ): Promise<readonly Row[]> {
     const isFirst = this.head === undefined
     const all: Row[] = []
-    let after = this.head ?? Math.max(0, (await headOf()) - this.#most)
-    if (isFirst) this.#from = after
+    let after = this.head ?? (await this.#begin(newest))
     for (let isEnd = false; !isEnd; ) {
       const rows = await read(after, PAGE)
       all.push(...rows)
@@ -40,6 +39,23 @@ export class Tail<Row extends { readonly seq: number }> {
   after(seq: number, limit: number): Row[] | undefined {
     if (this.head === undefined || seq < this.#from) return undefined
     return this.#rows.filter((row) => row.seq > seq).slice(0, limit)
+  }
+
+  /** Undefined where some of the newest rows before `seq` are not remembered. */
+  before(seq: number, limit: number): Row[] | undefined {
+    if (this.head === undefined) return undefined
+    const rows = this.#rows.filter((row) => row.seq < seq).slice(-limit)
+    return rows.length === limit || this.#from === 0 ? rows : undefined
+  }
+
+  async #begin(newest: (limit: number) => Promise<readonly Row[]>): Promise<number> {
+    const rows = await newest(this.#most)
+    const [first] = rows
+    // Fewer rows are all that there are, whatever their numbers.
+    this.#from = first && rows.length === this.#most ? first.seq - 1 : 0
+    const head = rows.at(-1)?.seq ?? 0
+    this.#keep(rows, head)
+    return head
   }
 
   #keep(rows: readonly Row[], head: number): void {

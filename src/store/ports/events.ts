@@ -14,6 +14,11 @@ export interface EventStore {
    * higher `seq`, so a reader that continues from its last `seq` misses none.
    */
   readEvents(afterSeq: number, limit: number): Promise<StoredEvent[]>
+  /**
+   * The newest events with `seq` < `beforeSeq`, oldest first. Fewer than `limit`: there are no older ones. Numbers have a gap where
+   * the store was restored.
+   */
+  readEventsBefore(beforeSeq: number, limit: number): Promise<StoredEvent[]>
   /** The newest events of these types of one host, oldest first, at most `limit`. */
   readHostEvents(host: string, types: readonly EventType[], limit: number): Promise<StoredEvent[]>
   /**

@@ -62,7 +62,7 @@ export interface StoreReads
   extends Pick<PlanStore, 'findPlan' | 'listPlans'>,
     Pick<RunStore, 'runsOf' | 'newestRuns' | 'readJournal'>,
     Pick<ExposureStore, 'findExposure'>,
-    Pick<EventStore, 'readEvents' | 'eventHead'>,
+    Pick<EventStore, 'readEvents' | 'readEventsBefore' | 'eventHead'>,
     Pick<AuditStore, 'readAudit' | 'auditHead'> {
   /** For how long nothing confirms the answers, because they come from memory. Undefined while the store answers. */
   unconfirmedMs(): number | undefined

@@ -20,6 +20,17 @@ export const eventsIn = (db: Kysely<Schema>): EventStore => ({
     return rows.map(toEvent)
   },
 
+  async readEventsBefore(beforeSeq, limit) {
+    const rows = await db
+      .selectFrom('events')
+      .selectAll()
+      .where('seq', '<', beforeSeq)
+      .orderBy('seq', 'desc')
+      .limit(limit)
+      .execute()
+    return rows.map(toEvent).toReversed()
+  },
+
   async readHostEvents(host, types, limit) {
     const rows = await db
       .selectFrom('events')

@@ -1,5 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
+import { EventFeed } from '../../../src/notify/event-feed.ts'
+import { systemClock } from '../../../src/primitives/clock.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
 import type { Bench } from '../engines.ts'
 import { NOW, sampleEntry, sampleEvent, samplePlan } from '../samples.ts'
@@ -24,6 +26,23 @@ export const eventSuite = (on: Bench) =>
       expect((await store.readEvents(1, 2)).map(({ seq }) => seq)).toStrictEqual([2, 3])
       expect(await seqs(store, 5)).toStrictEqual([])
     })
+
+    on.it(
+      'are found from the newest on, also those of before a restore, which leaves a gap in the numbers',
+      async (store) => {
+        const feed = new EventFeed(store, systemClock)
+        const newest = async (limit: number, before?: number) => {
+          const { events, nextBefore } = await feed.newest({}, { limit, before })
+          return [events.map(({ seq }) => seq), nextBefore]
+        }
+        for (let i = 0; i < 3; i++) await store.appendEvent(sampleEvent())
+        await on.sql('update audit_head set events = events + 10000000')
+        expect(await newest(2)).toStrictEqual([[2, 3], 2])
+        await store.appendEvent(sampleEvent())
+        expect(await newest(10)).toStrictEqual([[1, 2, 3, 10_000_004], undefined])
+        expect(await newest(2, 3)).toStrictEqual([[1, 2], undefined])
+      },
+    )
 
     on.it('of one host are read by type, the newest of them oldest first', async (store) => {
       for (const host of ['a.test', 'b.test', 'a.test', 'a.test'])
