@@ -12,6 +12,10 @@ export const FENCE_GUARDS: Cuts = {
     "    .where('fence', '<=', fence)\n    .returning('entries as seq')",
     "    .returning('entries as seq')",
   ],
+  'the runs of a plan are told in the order of their fences': [
+    "selectFrom('runs').selectAll().orderBy('fence')",
+    "selectFrom('runs').selectAll().orderBy('started_at')",
+  ],
   'an exposure is claimed only by one run': "      .where('run_id', 'is', null)\n",
   'an exposure moves only under its newest fence': [
     "      .set({ state: to, fence, since })\n      .where('host', '=', host)\n      .where('plan_id', '=', planId)\n      .where('fence', '<=', fence)\n",

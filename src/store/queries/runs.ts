@@ -37,19 +37,19 @@ export const runsIn = (db: Kysely<Schema>): Runs => ({
   },
 
   async runsOf(planId) {
-    const rows = await oldestFirst(db).where('plan_id', '=', planId).execute()
+    const rows = await inOrder(db).where('plan_id', '=', planId).execute()
     return rows.map(toRun)
   },
 
   async runsOfHost(host) {
     const plans = db.selectFrom('plans').select('plan_id').where('host', '=', host)
-    const rows = await db.selectFrom('runs').selectAll().where('plan_id', 'in', plans).orderBy('fence').execute()
+    const rows = await inOrder(db).where('plan_id', 'in', plans).execute()
     return rows.map(toRun)
   },
 
   async newestRuns(planIds) {
     if (planIds.length === 0) return []
-    const rows = await oldestFirst(db).where('plan_id', 'in', planIds).execute()
+    const rows = await inOrder(db).where('plan_id', 'in', planIds).execute()
     const newest = new Map(rows.map((row) => [row.plan_id, row]))
     return [...newest.values()].map(({ run_id, plan_id, state, entries }) => ({
       runId: run_id,
@@ -110,6 +110,9 @@ async function rejectStale(db: Kysely<Schema>, runId: string, shown: number): Pr
   const run = await db.selectFrom('runs').select('fence').where('run_id', '=', runId).executeTakeFirst()
   if (run && run.fence > shown) throw new StaleFence(runId, shown, run.fence)
 }
+
+/** The runs of a plan are all on its host, and each has a higher fence than the one before, whatever the clock said. */
+const inOrder = (db: Kysely<Schema>) => db.selectFrom('runs').selectAll().orderBy('fence')
 
 const oldestFirst = (db: Kysely<Schema>) => db.selectFrom('runs').selectAll().orderBy('started_at').orderBy('run_id')
 

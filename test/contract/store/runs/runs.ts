@@ -47,7 +47,7 @@ export const runSuite = (on: Bench) =>
       const runs = [
         sampleRun({ runId: 'run_c', startedAt: NOW, state: 'rolled_back', finishedAt: NOW + 1 }),
         sampleRun({ runId: 'run_a', startedAt: NOW + 2, host: 'a.test', planId: 'plan_other' }),
-        sampleRun({ runId: 'run_b', startedAt: NOW + 3 }),
+        sampleRun({ runId: 'run_b', startedAt: NOW + 3, fence: 2 }),
       ]
       for (const run of runs.toReversed()) await store.insertRun(run)
       expect(await store.runsOf(planId)).toStrictEqual([runs[0], runs[2]])
@@ -58,9 +58,9 @@ export const runSuite = (on: Bench) =>
     it('are read for many plans at once: the newest run of each', async () => {
       await store.insertPlan(samplePlan({ planId: 'plan_other' }))
       await store.insertRun(sampleRun({ runId: 'run_z', startedAt: NOW, state: 'rolled_back', finishedAt: NOW + 1 }))
-      await store.insertRun(sampleRun({ runId: 'run_b', startedAt: NOW + 3 }))
+      await store.insertRun(sampleRun({ runId: 'run_b', startedAt: NOW + 3, fence: 2 }))
       await store.insertRun(sampleRun({ runId: 'run_a', host: 'a.test', planId: 'plan_other' }))
-      await store.appendJournal({ runId: 'run_b', at: NOW, step: 'run', mark: 'intent' }, 1)
+      await store.appendJournal({ runId: 'run_b', at: NOW, step: 'run', mark: 'intent' }, 2)
       const asked = [planId, 'plan_other', ...Array.from({ length: 1_000 }, (_, i) => `plan_none${i}`)]
       const marks = (await store.newestRuns(asked)).toSorted((a, b) => (a.runId < b.runId ? -1 : 1))
       expect(marks).toStrictEqual([
@@ -68,6 +68,14 @@ export const runSuite = (on: Bench) =>
         { runId: 'run_b', planId, state: 'running', entries: 1 },
       ])
       expect(await store.newestRuns([])).toStrictEqual([])
+    })
+
+    it('of a plan are in their order although the clock was set back between them', async () => {
+      const former = sampleRun({ runId: 'run_1', fence: 9, state: 'rolled_back', finishedAt: NOW + 1 })
+      const newest = sampleRun({ runId: 'run_0', fence: 10, startedAt: NOW - 3_600_000 })
+      for (const run of [newest, former]) await store.insertRun(run)
+      expect(await store.runsOf(planId)).toStrictEqual([former, newest])
+      expect(await store.newestRuns([planId])).toMatchObject([{ runId: 'run_0' }])
     })
 
     it('of unfinished or blocked plans are listed without the settled ones', async () => {
