@@ -12,6 +12,7 @@ import { renewalSuite } from './store/orders/renewals.ts'
 import { outboxSuite } from './store/outbox.ts'
 import { planSuite } from './store/plans.ts'
 import { pruneSuite } from './store/prune.ts'
+import { requestCountSuite } from './store/request-counts.ts'
 import { beginningSuite } from './store/runs/beginning.ts'
 import { journalSuite } from './store/runs/journal.ts'
 import { leaseSuite } from './store/runs/leases.ts'
@@ -26,6 +27,7 @@ export function storeSuite(on: Bench): void {
   exposureSuite(on)
   leaseSuite(on)
   instanceSuite(on)
+  requestCountSuite(on)
   secretSuite(on)
   runSuite(on)
   journalSuite(on)

@@ -65,4 +65,8 @@ export const RIGHT_GUARDS: Cuts = {
   'the network of a caller is judged before its body is read':
     '    admission.checkNetwork(request.caller, credentials)\n',
   'guessing credentials is slow': ['      budgets.refuseAfterFailures(request)\n', '      undefined\n'],
+  'a window of requests that a clock that was ahead has begun is over': [
+    ' and request_counts.window_end <= ',
+    ' and 0 < ',
+  ],
 }

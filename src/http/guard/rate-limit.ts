@@ -3,7 +3,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Problem } from '../../model/errors.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import { LruCache } from '../../primitives/lru-cache.ts'
-import type { RequestCountStore } from '../../store/ports/request-counts.ts'
+import { COUNT_WINDOW_MS, type RequestCountStore } from '../../store/ports/request-counts.ts'
+import { LocalCounts } from './local-counts.ts'
 import { SharedCounts } from './shared-counts.ts'
 
 /** Requests per address and minute. */
@@ -26,7 +27,6 @@ export interface Budgets {
   refuseAfterFailures(request: FastifyRequest): void
 }
 
-const MINUTE_MS = 60_000
 /** The number of addresses in memory. The least recently seen address is dropped first. */
 const MOST_ADDRESSES = 20_000
 
@@ -37,11 +37,16 @@ export async function createBudgets(
   clock: Clock,
   shared: RequestCountStore | undefined,
 ): Promise<Budgets> {
-  const everywhere = shared && new SharedCounts(shared, MINUTE_MS, clock)
-  await app.register(rateLimit, { global: false, cache: MOST_ADDRESSES })
+  const everywhere = shared && new SharedCounts(shared, COUNT_WINDOW_MS, clock)
+  const store = class extends LocalCounts {
+    constructor() {
+      super(clock, MOST_ADDRESSES)
+    }
+  }
+  await app.register(rateLimit, { global: false, store })
   const limiter = (budget: keyof Budget) =>
     app.createRateLimit({
-      timeWindow: MINUTE_MS,
+      timeWindow: COUNT_WINDOW_MS,
       max: ({ caller }: FastifyRequest) => limits()[caller.network][budget],
       keyGenerator: (request: FastifyRequest) => `${budget} ${keyOf(request)}`,
     })
@@ -60,11 +65,11 @@ export async function createBudgets(
       if (!isOverHere && endsAt === undefined) return
       const secondsLeft = endsAt === undefined && !verdict.isAllowed ? verdict.ttlInSeconds : 0
       const retryAfter = Math.max(1, secondsLeft, Math.ceil(((endsAt ?? 0) - clock.now()) / 1000))
-      if (budget === 'failedCredential') refusedUntil.set(keyOf(request), clock.now() + retryAfter * 1000)
+      if (budget === 'failedCredential') refusedUntil.set(keyOf(request), clock.monotonic() + retryAfter * 1000)
       throw overBudget(limits()[request.caller.network][budget], retryAfter)
     },
     refuseAfterFailures(request) {
-      const waitMs = (refusedUntil.get(keyOf(request)) ?? 0) - clock.now()
+      const waitMs = (refusedUntil.get(keyOf(request)) ?? Number.NEGATIVE_INFINITY) - clock.monotonic()
       if (waitMs > 0) throw overBudget(limits()[request.caller.network].failedCredential, Math.ceil(waitMs / 1000))
     },
   }

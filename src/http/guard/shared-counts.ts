@@ -36,7 +36,9 @@ export class SharedCounts {
   /** As far as this instance knows. Undefined if the window is over. */
   find(counted: string): RequestCount | undefined {
     const known = this.#known.get(counted)
-    return known && known.windowEnd > this.#clock.now() ? known : undefined
+    const leftMs = known ? known.windowEnd - this.#clock.now() : 0
+    // A window that ends later than a new one was begun by a clock that was ahead.
+    return leftMs > 0 && leftMs <= this.#windowMs ? known : undefined
   }
 
   async #countWaiting(): Promise<void> {

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import type { AuditEntry, PruneFacts } from '../../model/audit.ts'
 import type { PlanState } from '../../model/exposure.ts'
 import { oldestSlots } from '../../model/history.ts'
+import { COUNT_WINDOW_MS } from '../ports/request-counts.ts'
 import type { Pruned, Store } from '../ports/store.ts'
 import type { Schema } from '../schema.ts'
 import { auditLinesIn } from './audit-lines.ts'
@@ -18,7 +19,7 @@ export async function prune(db: Kysely<Schema>, limits: Limits): Promise<Pruned>
     const events = await transaction.deleteFrom('events').where('at', '<', limits.eventsBefore).executeTakeFirst()
     await pruneLedger(transaction, limits)
     await pruneHistory(transaction, limits)
-    await transaction.deleteFrom('request_counts').where('window_end', '<=', limits.now).execute()
+    await pruneCounts(transaction, limits)
     const auditLines = await pruneAudit(transaction, limits)
     return { plans, events: Number(events.numDeletedRows), auditLines }
   })
@@ -77,6 +78,14 @@ async function pruneLedger(transaction: Kysely<Schema>, { now }: Limits): Promis
   await transaction
     .deleteFrom('ledger')
     .where('at', '<', now - LEDGER_MS)
+    .execute()
+}
+
+/** A window that ends later than one that begins now was begun by a clock that was ahead. */
+async function pruneCounts(transaction: Kysely<Schema>, { now }: Limits): Promise<void> {
+  await transaction
+    .deleteFrom('request_counts')
+    .where((eb) => eb.or([eb('window_end', '<=', now), eb('window_end', '>', now + COUNT_WINDOW_MS)]))
     .execute()
 }
 

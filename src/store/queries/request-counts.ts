@@ -1,6 +1,10 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { RequestCountStore } from '../ports/request-counts.ts'
 import type { Schema } from '../schema.ts'
+
+/** A window that ends later than one that begins now was begun by a clock that was ahead. */
+const isOpen = (now: number, windowMs: number) =>
+  sql<boolean>`request_counts.window_end > ${now} and request_counts.window_end <= ${now + windowMs}`
 
 export const requestCountsIn = (db: Kysely<Schema>): RequestCountStore => ({
   async countRequests(added, now, windowMs) {
@@ -16,13 +20,13 @@ export const requestCountsIn = (db: Kysely<Schema>): RequestCountStore => ({
         conflict.column('counted').doUpdateSet((eb) => ({
           requests: eb
             .case()
-            .when('request_counts.window_end', '>', now)
+            .when(isOpen(now, windowMs))
             .then(eb('request_counts.requests', '+', eb.ref('excluded.requests')))
             .else(eb.ref('excluded.requests'))
             .end(),
           window_end: eb
             .case()
-            .when('request_counts.window_end', '>', now)
+            .when(isOpen(now, windowMs))
             .then(eb.ref('request_counts.window_end'))
             .else(eb.ref('excluded.window_end'))
             .end(),
