@@ -146,7 +146,8 @@ interface LedgerSession {
   holdLedger(directory: string): Promise<void>
   appendLedger(line: LedgerLine): Promise<void>
   readLedger(page: { directory: string; since: number; names?: string | undefined }): Promise<LedgerLine[]>
-  pauseAuthority(directory: string, until: AuthorityPause): Promise<void>
+  /** `latest`: a stored end after it is replaced. */
+  pauseAuthority(directory: string, until: AuthorityPause, latest: number): Promise<void>
   authorityPause(directory: string): Promise<AuthorityPause>
 }
 

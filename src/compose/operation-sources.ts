@@ -1,3 +1,4 @@
+import { livePause } from '../certificates/budget/budget.ts'
 import type { Config } from '../config/config.ts'
 import type { OperationSources } from '../metrics/operation-gauges.ts'
 import type { Clock } from '../primitives/clock.ts'
@@ -44,7 +45,7 @@ export function operationSources(config: Config, sources: OperationParts): Opera
     },
     failingRenewals: async () => (await store.listRenewals()).filter(({ failures }) => failures > 0).length,
     authorityPausedUntil: async () => {
-      const { newOrders, everything } = await store.authorityPause(acme.directory)
+      const { newOrders, everything } = livePause(await store.authorityPause(acme.directory), clock.now())
       return Math.max(newOrders, everything)
     },
     clockOffsets: () => clients.clockOffsets,

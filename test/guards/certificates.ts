@@ -8,7 +8,10 @@ export const CERTIFICATE_GUARDS: Cuts = {
   'an order is counted before it is placed':
     "        await session.appendLedger({ ...line(request.names), kind: 'ordered' })\n",
   'the authority decides how long to wait':
-    '          await session.pauseAuthority(directory, { newOrders: until, everything: isExempt ? until : 0 })\n',
+    '          await session.pauseAuthority(directory, pause, latestPause(at))\n',
+  'what a clock wrote that was ahead has a time that has come': ['lines: settled(lines, at)', 'lines'],
+  'a pause is over that no authority can have asked for': ['(until > latestPause(now) ? 0 : until)', 'until'],
+  'a pause that no authority can have asked for is replaced': ", eb(column, '>', latest)",
   'an issued certificate is for the key of its order':
     "  if (publicKeyDigest(leaf.publicKey) !== keyDigest(keyPem)) throw new UnusablePemFile('is for another key')\n",
   'an issued certificate covers the names of its order': [

@@ -1,8 +1,8 @@
+import { LONGEST_PAUSE_SECONDS } from '../budget/budget.ts'
 import { IssueFault } from '../contract.ts'
 import { ForeignOrigin } from './connection.ts'
 
 const DEFAULT_RETRY_AFTER = 3_600
-const MAX_RETRY_AFTER = 7 * 24 * 3_600
 
 /** A response that is not a success. Of its problem document only the last word of its type is kept. */
 export class AcmeProblem extends Error {
@@ -56,7 +56,7 @@ export function reasonOf(error: unknown): string {
 export function readRetryAfter(header: unknown, now: number): number | undefined {
   if (typeof header !== 'string') return undefined
   const seconds = /^\d{1,9}$/.test(header) ? Number(header) : Math.ceil((Date.parse(header) - now) / 1000)
-  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 1), MAX_RETRY_AFTER)
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 1), LONGEST_PAUSE_SECONDS)
 }
 
 function parse(body: string): unknown {

@@ -24,7 +24,7 @@ export interface BudgetRules {
   readonly domainOf: (name: string) => string
 }
 
-/** The lines of one authority in the order in which they were added. They must include all lines of the same names. */
+/** The lines of one authority in the order in which they were added, none of them later than now. They must include all lines of the same names. */
 export interface Ledger {
   readonly lines: readonly LedgerLine[]
   readonly pause: AuthorityPause
@@ -35,6 +35,9 @@ export const RESUMABLE_MS = 24 * 3_600_000
 
 /** Older failures do not count. Must be longer than the longest pause between two attempts. */
 const MEMORY_MS = 7 * 86_400_000
+
+/** The longest pause that an authority is believed. */
+export const LONGEST_PAUSE_SECONDS = 7 * 86_400
 
 type LimitName = LimitLeft['limit']
 const WORDS: Record<LimitName, (subject: string) => string> = {
@@ -47,8 +50,9 @@ const WORDS: Record<LimitName, (subject: string) => string> = {
 /** Checks the pause that the authority asked for, then the backoff after failures, then the limits. */
 export function judgeOrder(request: OrderRequest, rules: BudgetRules, ledger: Ledger, now: number): BudgetVerdict {
   const { limits, backoff } = rules
+  const pause = livePause(ledger.pause, now)
   const isExempt = limits.renewalsExempt && request.replaces !== undefined
-  const pausedUntil = isExempt ? ledger.pause.everything : Math.max(ledger.pause.newOrders, ledger.pause.everything)
+  const pausedUntil = isExempt ? pause.everything : Math.max(pause.newOrders, pause.everything)
   if (pausedUntil > now) {
     return refused('paused', 'the authority asked for no requests for a while', pausedUntil - now)
   }
@@ -67,6 +71,18 @@ export function judgeOrder(request: OrderRequest, rules: BudgetRules, ledger: Le
   }
   return { kind: 'free', failures: failures.count, limits: left.map(({ waitMs: _, ...each }) => each) }
 }
+
+/**
+ * A pause that ends later than the longest one was noted by a clock that was ahead, and its end is not known: it counts as over.
+ * The authority repeats what it wants at the next request.
+ */
+export function livePause({ newOrders, everything }: AuthorityPause, now: number): AuthorityPause {
+  const live = (until: number) => (until > latestPause(now) ? 0 : until)
+  return { newOrders: live(newOrders), everything: live(everything) }
+}
+
+/** No pause that is told now ends later. */
+export const latestPause = (now: number): number => now + LONGEST_PAUSE_SECONDS * 1000
 
 /** The pause after this number of consecutive failures. It doubles each time, up to the maximum. */
 export const backoffSeconds = (failures: number, { firstSeconds, longestSeconds }: Backoff): number =>

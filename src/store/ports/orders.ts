@@ -18,8 +18,11 @@ export interface OrderStore {
    * Lines with `at` >= `since`, in the order of appending. With `names`, only the lines of exactly this set of names.
    */
   readLedger(page: { directory: string; since: number; names?: string | undefined }): Promise<LedgerLine[]>
-  /** Pauses orders to an authority until the given times. Never shortens an earlier pause. Repeatable. */
-  pauseAuthority(directory: string, until: AuthorityPause): Promise<void>
+  /**
+   * Pauses orders to an authority until the given times. Never shortens an earlier pause, except one that ends after `latest`: that
+   * was noted by a clock that was ahead. Repeatable.
+   */
+  pauseAuthority(directory: string, until: AuthorityPause, latest: number): Promise<void>
   /** The ends of the pauses of an authority, 0 where there was none. */
   authorityPause(directory: string): Promise<AuthorityPause>
   findRenewal(fingerprint: string): Promise<Renewal | undefined>

@@ -64,13 +64,13 @@ export const ledgerIn = (db: Kysely<Schema>): Ledger => ({
     return rows.map(toLine)
   },
 
-  async pauseAuthority(directory, { newOrders, everything }) {
+  async pauseAuthority(directory, { newOrders, everything }, latest) {
     const later = (column: 'new_orders_paused_until' | 'paused_until', until: number) =>
       db
         .updateTable('authorities')
         .set({ [column]: until })
         .where('directory', '=', directory)
-        .where(column, '<', until)
+        .where((eb) => eb.or([eb(column, '<', until), eb(column, '>', latest)]))
         .execute()
     await db
       .insertInto('authorities')

@@ -22,11 +22,12 @@ export function ledgerBook(): TestLedger {
       lines.filter(
         (line) => line.directory === directory && line.at >= since && (names === undefined || line.names === names),
       ),
-    pauseAuthority: async (directory, { newOrders, everything }) => {
+    pauseAuthority: async (directory, { newOrders, everything }, latest) => {
       const before = pauseOf(directory)
+      const longer = (stored: number, until: number) => (stored > latest ? until : Math.max(stored, until))
       pauses.set(directory, {
-        newOrders: Math.max(before.newOrders, newOrders),
-        everything: Math.max(before.everything, everything),
+        newOrders: longer(before.newOrders, newOrders),
+        everything: longer(before.everything, everything),
       })
     },
     authorityPause: async (directory) => pauseOf(directory),

@@ -130,6 +130,13 @@ describe('an order is refused', () => {
     expect(judge([], {}, {}, { newOrders: NOW, everything: NOW })).toMatchObject({ kind: 'free' })
   })
 
+  test('by a pause only as long as the longest that an authority is believed: a longer one is of a clock that was ahead', () => {
+    const until = (ms: number) => ({ newOrders: NOW + ms, everything: NOW + ms })
+    expect(judge([], {}, {}, until(7 * DAY))).toMatchObject({ reason: 'paused', retryAfter: 604_800 })
+    expect(judge([], {}, {}, until(7 * DAY + 1))).toMatchObject({ kind: 'free' })
+    expect(judge([], {}, { replaces: 'aki.serial' }, until(7 * DAY + 1))).toMatchObject({ kind: 'free' })
+  })
+
   test('after failures in a row, for twice as long each time, up to the longest', () => {
     const after = (count: number) => judge(times(count, (i) => line('failed', count - i - 1)))
     expect(after(1)).toMatchObject({ reason: 'backoff', because: 'the last attempt for app.lab.test failed' })

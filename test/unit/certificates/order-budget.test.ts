@@ -66,6 +66,57 @@ describe('a budget', () => {
   })
 })
 
+describe('a clock that was ahead by a year and is set right', () => {
+  const YEAR = 365 * 86_400
+  const ofNames = { count: 2, perSeconds: 7_200 }
+
+  test('leaves the pause after a failure as long as it is', async () => {
+    const { budget, pass } = bench()
+    pass(YEAR)
+    for (const _ of Array(3)) await budget.failed({ names }, new IssueFault('unavailable', 'It is silent.'))
+    pass(-YEAR)
+    expect(await budget.check({ names })).toMatchObject({ reason: 'backoff', retryAfter: 20 })
+    pass(19)
+    expect(await budget.check({ names })).toMatchObject({ reason: 'backoff', retryAfter: 1 })
+    pass(1)
+    expect(await budget.check({ names })).toMatchObject({ kind: 'free', failures: 3 })
+  })
+
+  test('leaves a limit as it is: what was spent then was spent when it was first seen', async () => {
+    const { budget, pass } = bench({ certificatesPerNames: ofNames })
+    pass(YEAR)
+    for (const _ of Array(2)) await budget.issued(names)
+    pass(-YEAR)
+    expect(await budget.check({ names })).toMatchObject({ reason: 'limit', retryAfter: 3_600 })
+    pass(-60)
+    expect(await budget.check({ names })).toMatchObject({ reason: 'limit', retryAfter: 3_600 })
+    pass(3_600)
+    expect(await budget.check({ names })).toMatchObject({ kind: 'free' })
+  })
+
+  test('or before the next line that was written, as every other instance finds', async () => {
+    const { budget, budgetAt, pass } = bench({ certificatesPerNames: ofNames })
+    pass(YEAR)
+    for (const _ of Array(2)) await budget.issued(names)
+    pass(-YEAR)
+    await budget.spend({ names: ['www.lab.test'] })
+    pass(3_600)
+    expect(await budgetAt('https://ca.test/dir').check({ names })).toMatchObject({ kind: 'free' })
+  })
+
+  test('takes a pause for over, and notes the next one', async () => {
+    const { budget, pass } = bench()
+    const limited = new IssueFault('rate_limited', 'Too many.', 3_600)
+    pass(YEAR)
+    await budget.failed({ names }, limited)
+    pass(-YEAR)
+    const others = { names: ['www.lab.test'] }
+    expect(await budget.check(others)).toMatchObject({ kind: 'free' })
+    await budget.failed({ names }, limited)
+    expect(await budget.check(others)).toMatchObject({ reason: 'paused', retryAfter: 3_600 })
+  })
+})
+
 test('the order lock lets one order be placed after the other, and a refusal does not block the next', async () => {
   const withLock = orderLock(systemClock)
   const told: string[] = []

@@ -34,18 +34,24 @@ export const ledgerSuite = (on: Bench) =>
     on.it('is separate for each directory', async (store) => {
       const elsewhere = { directory: 'https://other.test/dir', since: 0 }
       await store.appendLedger(line())
-      await store.pauseAuthority(DIRECTORY, { newOrders: NOW, everything: 0 })
+      await store.pauseAuthority(DIRECTORY, { newOrders: NOW, everything: 0 }, NOW)
       expect(await store.readLedger(elsewhere)).toStrictEqual([])
       expect(await store.authorityPause(elsewhere.directory)).toStrictEqual({ newOrders: 0, everything: 0 })
     })
 
     on.it('keeps the longest pause of each kind, also for the next instance', async (store) => {
-      await store.pauseAuthority(DIRECTORY, { newOrders: NOW + 9, everything: 0 })
-      await store.pauseAuthority(DIRECTORY, { newOrders: NOW + 5, everything: NOW + 5 })
+      await store.pauseAuthority(DIRECTORY, { newOrders: NOW + 9, everything: 0 }, NOW + 9)
+      await store.pauseAuthority(DIRECTORY, { newOrders: NOW + 5, everything: NOW + 5 }, NOW + 9)
       await store.appendLedger(line())
       await store.close()
       const after = await on.open()
       expect(await after.authorityPause(DIRECTORY)).toStrictEqual({ newOrders: NOW + 9, everything: NOW + 5 })
+    })
+
+    on.it('replaces a pause that ends later than any can', async (store) => {
+      await store.pauseAuthority(DIRECTORY, { newOrders: NOW + 99, everything: NOW + 99 }, NOW + 99)
+      await store.pauseAuthority(DIRECTORY, { newOrders: NOW + 5, everything: 0 }, NOW + 9)
+      expect(await store.authorityPause(DIRECTORY)).toStrictEqual({ newOrders: NOW + 5, everything: 0 })
     })
 
     it('loses no line when two instances append concurrently', async () => {
