@@ -94,6 +94,9 @@ export interface OrderSecrets {
   publish(firstName: string, pair: PemPair): Promise<void>
 }
 
+/** The longest pause that an authority is believed. */
+export const LONGEST_PAUSE_MS = 7 * 86_400_000
+
 /** A certificate to order. */
 export interface OrderRequest {
   readonly names: readonly string[]

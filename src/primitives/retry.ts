@@ -32,6 +32,13 @@ export function pauseAfter(tries: number, pauses: Pauses, chance = Math.random()
 }
 
 /**
+ * Whether a pause is under way whose end was noted. An end that is further ahead than the longest pause was noted by a clock that was
+ * ahead and is set right: when that pause ends is not known, so it counts as over.
+ */
+export const isPaused = (until: number, longestMs: number, now: number): boolean =>
+  now < until && until - now <= longestMs
+
+/**
  * Calls `read` until `enough` accepts the value, or until the limits allow no further try. Resolves with the last value
  * in both cases. Rejects when `read` rejects. `atLeastMs` may lengthen the pause after a value.
  */

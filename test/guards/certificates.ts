@@ -10,8 +10,19 @@ export const CERTIFICATE_GUARDS: Cuts = {
   'the authority decides how long to wait':
     '          await session.pauseAuthority(directory, pause, latestPause(at))\n',
   'what a clock wrote that was ahead has a time that has come': ['lines: settled(lines, at)', 'lines'],
-  'a pause is over that no authority can have asked for': ['(until > latestPause(now) ? 0 : until)', 'until'],
+  'a pause is over that no authority can have asked for': [
+    '(isPaused(until, LONGEST_PAUSE_MS, now) ? until : 0)',
+    'until',
+  ],
   'a pause that no authority can have asked for is replaced': ", eb(column, '>', latest)",
+  'a renewal waits no longer than the longest pause': [
+    'isPaused(nextAttemptAt, LONGEST_PAUSE_MS, this.#parts.clock.now())',
+    'this.#parts.clock.now() < nextAttemptAt',
+  ],
+  'an authority is asked for its advice after a day': [
+    'isPaused(renewal.advice?.askAgainAt ?? 0, LONGEST_ADVICE_MS, clock.now())',
+    'clock.now() < (renewal.advice?.askAgainAt ?? 0)',
+  ],
   'an issued certificate is for the key of its order':
     "  if (publicKeyDigest(leaf.publicKey) !== keyDigest(keyPem)) throw new UnusablePemFile('is for another key')\n",
   'an issued certificate covers the names of its order': [

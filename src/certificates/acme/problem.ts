@@ -1,5 +1,4 @@
-import { LONGEST_PAUSE_SECONDS } from '../budget/budget.ts'
-import { IssueFault } from '../contract.ts'
+import { IssueFault, LONGEST_PAUSE_MS } from '../contract.ts'
 import { ForeignOrigin } from './connection.ts'
 
 const DEFAULT_RETRY_AFTER = 3_600
@@ -56,7 +55,7 @@ export function reasonOf(error: unknown): string {
 export function readRetryAfter(header: unknown, now: number): number | undefined {
   if (typeof header !== 'string') return undefined
   const seconds = /^\d{1,9}$/.test(header) ? Number(header) : Math.ceil((Date.parse(header) - now) / 1000)
-  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 1), LONGEST_PAUSE_SECONDS)
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 1), LONGEST_PAUSE_MS / 1000)
 }
 
 function parse(body: string): unknown {

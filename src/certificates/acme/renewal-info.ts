@@ -1,6 +1,7 @@
 import type { X509Certificate } from 'node:crypto'
 import type { RenewalAdvice } from '../../model/ledger.ts'
 import type { Clock } from '../../primitives/clock.ts'
+import { LONGEST_ADVICE_MS } from '../budget/renewal-schedule.ts'
 import type { AcmeDirectory, InstalledCertificate, RenewalAdvisor } from '../contract.ts'
 import { readPemFile } from '../stock/pem-file.ts'
 import { type ConnectionOptions, isSameOrigin, withConnection } from './connection.ts'
@@ -14,10 +15,9 @@ export interface RenewalInfoOptions {
 }
 
 const LIMITS = { requestMs: 10_000, maxBytes: 64 * 1024 }
-/** The interval between requests where the authority sends no Retry-After, and the bounds of one that it sends. */
+/** The interval between requests where the authority sends no Retry-After, and the least that it may send. */
 const DEFAULT_SECONDS = 6 * 3_600
 const MIN_SECONDS = 60
-const MAX_SECONDS = 24 * 3_600
 
 /** Asks the authority when it wants its certificates to be replaced (RFC 9773). */
 export function renewalAdvisor({ directory, caFile, clock }: RenewalInfoOptions): RenewalAdvisor {
@@ -42,7 +42,7 @@ export function renewalAdvisor({ directory, caFile, clock }: RenewalInfoOptions)
 async function fetchAdvice(url: string, connection: ConnectionOptions, now: number): Promise<RenewalAdvice> {
   const { status, headers, body } = await withConnection(connection, (send) => send('GET', url))
   const seconds = readRetryAfter(headers['retry-after'], now) ?? DEFAULT_SECONDS
-  const askAgainAt = now + Math.min(Math.max(seconds, MIN_SECONDS), MAX_SECONDS) * 1000
+  const askAgainAt = now + Math.min(Math.max(seconds, MIN_SECONDS) * 1000, LONGEST_ADVICE_MS)
   return status === 200 ? { ...readWindow(body), askAgainAt } : { askAgainAt }
 }
 

@@ -1,6 +1,6 @@
 import { type AuthorityPause, type LedgerLine, nameSet } from '../../model/ledger.ts'
-import { pauseAfter } from '../../primitives/retry.ts'
-import type { BudgetVerdict, LimitLeft, OrderRequest } from '../contract.ts'
+import { isPaused, pauseAfter } from '../../primitives/retry.ts'
+import { type BudgetVerdict, type LimitLeft, LONGEST_PAUSE_MS, type OrderRequest } from '../contract.ts'
 
 /** The limits of an authority. A missing limit does not apply. */
 export interface AcmeLimits {
@@ -36,9 +36,6 @@ export const RESUMABLE_MS = 24 * 3_600_000
 /** Older failures do not count. Must be longer than the longest pause between two attempts. */
 const MEMORY_MS = 7 * 86_400_000
 
-/** The longest pause that an authority is believed. */
-export const LONGEST_PAUSE_SECONDS = 7 * 86_400
-
 type LimitName = LimitLeft['limit']
 const WORDS: Record<LimitName, (subject: string) => string> = {
   ordersPerAccount: () => 'orders of one account',
@@ -72,17 +69,14 @@ export function judgeOrder(request: OrderRequest, rules: BudgetRules, ledger: Le
   return { kind: 'free', failures: failures.count, limits: left.map(({ waitMs: _, ...each }) => each) }
 }
 
-/**
- * A pause that ends later than the longest one was noted by a clock that was ahead, and its end is not known: it counts as over.
- * The authority repeats what it wants at the next request.
- */
+/** Without a pause that a clock noted which was ahead. The authority repeats what it wants at the next request. */
 export function livePause({ newOrders, everything }: AuthorityPause, now: number): AuthorityPause {
-  const live = (until: number) => (until > latestPause(now) ? 0 : until)
+  const live = (until: number) => (isPaused(until, LONGEST_PAUSE_MS, now) ? until : 0)
   return { newOrders: live(newOrders), everything: live(everything) }
 }
 
 /** No pause that is told now ends later. */
-export const latestPause = (now: number): number => now + LONGEST_PAUSE_SECONDS * 1000
+export const latestPause = (now: number): number => now + LONGEST_PAUSE_MS
 
 /** The pause after this number of consecutive failures. It doubles each time, up to the maximum. */
 export const backoffSeconds = (failures: number, { firstSeconds, longestSeconds }: Backoff): number =>

@@ -1,5 +1,8 @@
 import type { RenewalAdvice } from '../../model/ledger.ts'
 
+/** An authority is asked again for its advice after this time at most. */
+export const LONGEST_ADVICE_MS = 24 * 3_600_000
+
 /** Times in milliseconds since 1970. */
 interface Validity {
   readonly fingerprint: string

@@ -1,10 +1,11 @@
-import type { CertificateInventory, RenewalAdvisor } from '../../certificates/contract.ts'
+import { LONGEST_ADVICE_MS } from '../../certificates/budget/renewal-schedule.ts'
+import { type CertificateInventory, LONGEST_PAUSE_MS, type RenewalAdvisor } from '../../certificates/contract.ts'
 import { Fault, sentenceOf } from '../../model/errors.ts'
 import type { NewEvent } from '../../model/event.ts'
 import type { Renewal } from '../../model/ledger.ts'
 import type { ChosenCertificate } from '../../model/receipt.ts'
 import type { Clock } from '../../primitives/clock.ts'
-import { type Pauses, pauseAfter } from '../../primitives/retry.ts'
+import { isPaused, type Pauses, pauseAfter } from '../../primitives/retry.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { Store } from '../../store/ports/store.ts'
 
@@ -34,10 +35,15 @@ export class RenewalStates {
     return new Map(renewals.map((renewal) => [renewal.fingerprint, renewal]))
   }
 
+  /** Whether the last attempt has failed, and the next one has to wait. */
+  waits({ nextAttemptAt = 0 }: Renewal): boolean {
+    return isPaused(nextAttemptAt, LONGEST_PAUSE_MS, this.#parts.clock.now())
+  }
+
   /** The renewal with the present advice of its authority, which is asked only when it allows that. */
   async advised(certificate: ChosenCertificate, renewal: Renewal): Promise<Renewal> {
     const { advisor, inventory, store, clock } = this.#parts
-    if (!certificate.ours || (renewal.advice && clock.now() < renewal.advice.askAgainAt)) return renewal
+    if (!certificate.ours || isPaused(renewal.advice?.askAgainAt ?? 0, LONGEST_ADVICE_MS, clock.now())) return renewal
     // The file that the receipt names may be one of another instance.
     const here = await inventory.withFingerprint(certificate.fingerprint)
     const advice = await advisor.advise(here ?? certificate)
@@ -62,7 +68,7 @@ export class RenewalStates {
       ...renewal,
       attempts: renewal.attempts + 1,
       failures,
-      nextAttemptAt: at + Math.max(pauseAfter(failures, retry), told),
+      nextAttemptAt: at + Math.min(Math.max(pauseAfter(failures, retry), told), LONGEST_PAUSE_MS),
       reason: sentenceOf(fault),
     }
     await store.transaction(async (session) => {

@@ -147,10 +147,10 @@ export class Renewals {
   }
 
   async #checkOne(line: Line, known: Renewal | undefined, covering: Covering): Promise<void> {
-    const { clock, log } = this.#parts
+    const { log } = this.#parts
     const { names, fingerprint } = line.certificate
     try {
-      if (known?.nextAttemptAt !== undefined && clock.now() < known.nextAttemptAt)
+      if (known && this.#states.waits(known))
         return await this.#placeUntried(line, covering).catch((fault: unknown) => this.#failed(known, fault))
       const renewal = await this.#states.advised(
         line.certificate,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { systemClock } from '../../../src/primitives/clock.ts'
-import { pauseAfter, poll, retry } from '../../../src/primitives/retry.ts'
+import { isPaused, pauseAfter, poll, retry } from '../../../src/primitives/retry.ts'
 import { VirtualClock } from '../../support/virtual-clock.ts'
 
 test('pauses grow by their factor up to the longest', () => {
@@ -11,6 +11,10 @@ test('pauses grow by their factor up to the longest', () => {
 test('pauses are equal without a factor, and spread by chance', () => {
   expect([1, 9].map((tries) => pauseAfter(tries, { firstMs: 7 }))).toEqual([7, 7])
   expect([0, 0.5, 1].map((chance) => pauseAfter(1, { firstMs: 100, spread: 0.2 }, chance))).toEqual([80, 100, 120])
+})
+
+test('a pause is under way until its end, unless a clock noted it that was ahead', () => {
+  expect([9, 10, 11, 20, 21].map((until) => isPaused(until, 10, 10))).toEqual([false, false, true, true, false])
 })
 
 describe('poll', () => {
