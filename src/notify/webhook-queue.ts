@@ -86,7 +86,7 @@ export class WebhookQueue {
   async #due(): Promise<Delivery[]> {
     const { store, clock } = this.#parts
     const ended = this.#ended
-    const due = await store.dueDeliveries(this.hook.name, clock.now(), AT_ONCE)
+    const due = await store.dueDeliveries(this.hook.name, clock.now(), LONGEST_MS, AT_ONCE)
     return ended === this.#ended ? due : this.#due()
   }
 
@@ -138,6 +138,7 @@ export class WebhookQueue {
 
 /** Each pause is up to a fifth shorter or longer, so that deliveries that failed together are not retried together. */
 const PAUSES = { firstMs: 1_000, factor: 2, longestMs: 2 * 3_600_000, spread: 0.2 }
+const LONGEST_MS = PAUSES.longestMs * (1 + PAUSES.spread)
 
 /** The pause after `tries` failed tries. A receiver can ask for a longer pause, up to `longestMs`. */
 export const deliveryPause = (tries: number, chance: number, askedMs = 0): number =>

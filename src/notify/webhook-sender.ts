@@ -22,6 +22,8 @@ export class WebhookSender {
   /** Aborts running deliveries. */
   readonly #gone = new AbortController()
   #lease: Lease | undefined
+  /** When the lease ends by the monotonic clock: the time of the day may be set back here, and others go by theirs. */
+  #leaseEnds = 0
   #working: Promise<void> | undefined
 
   /** `hooks` are read in each round: a reload may change them. */
@@ -78,15 +80,21 @@ export class WebhookSender {
   }
 
   #assertHeld(): void {
-    if (!this.#lease || this.#parts.clock.now() >= this.#lease.expiresAt)
+    if (this.#leaseLeftMs() <= 0)
       throw new Error('The lease of webhooks was lost. Another instance may deliver by now.')
+  }
+
+  #leaseLeftMs(): number {
+    const { clock } = this.#parts
+    return this.#lease ? Math.min(this.#lease.expiresAt - clock.now(), this.#leaseEnds - clock.monotonic()) : 0
   }
 
   /** One instance delivers, because two would send the events of a host out of order. */
   async #holdsLease(): Promise<boolean> {
     const { store, instance, leaseMs, clock } = this.#parts
-    if (this.#lease && clock.now() < this.#lease.expiresAt - leaseMs / 2) return true
+    if (this.#leaseLeftMs() > leaseMs / 2) return true
     const had = this.#lease
+    this.#leaseEnds = clock.monotonic() + leaseMs
     this.#lease = await store.takeLease('webhooks', instance, clock.now(), leaseMs)
     // A gap in the fencing numbers means that another instance delivered in between.
     if (this.#lease?.fence !== (had?.fence ?? 0) + 1) for (const queue of this.#queues) queue.resetPosition()

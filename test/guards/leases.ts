@@ -32,6 +32,11 @@ export const LEASE_GUARDS: Cuts = {
     '    const changes',
   ],
   'a webhook asks for its lease before it stores a result': ['    this.#assertHeld()\n    const at', '    const at'],
+  'an instance holds the lease of webhooks by both clocks': [
+    'Math.min(this.#lease.expiresAt - clock.now(), this.#leaseEnds - clock.monotonic())',
+    'this.#lease.expiresAt - clock.now()',
+  ],
+  'a delivery waits no longer than the longest pause': ", eb('next.due_at', '>', now + longestMs)",
   'a webhook that was exchanged begins no more deliveries': '    if (this.#hasEnded) return\n',
   'the lock of a certificate is not held after its work': '        held.stop()\n',
   'a DNS update is not sent without the lease': '    await guard?.ensureHeld()\n',

@@ -52,9 +52,10 @@ export interface WebhookStore {
   ): Promise<boolean>
   /**
    * Deliveries that are due, oldest first, at most `limit`. Of each host only the earliest pending delivery is
-   * included, so that the events of a host arrive in order.
+   * included, so that the events of a host arrive in order. One that would wait for longer than `longestMs` was put off by a
+   * clock that was ahead: it is due.
    */
-  dueDeliveries(hook: string, now: number, limit: number): Promise<Delivery[]>
+  dueDeliveries(hook: string, now: number, longestMs: number, limit: number): Promise<Delivery[]>
   /** Removes a delivery that arrived and counts it. Repeatable: counted once. Only inside a transaction. */
   settleDelivery(hook: string, seq: number, at: number): Promise<void>
   /** Records a failed try. Only inside a transaction. */

@@ -35,7 +35,7 @@ const queueIn = (db: Kysely<Schema>): Queue => ({
     return true
   },
 
-  async dueDeliveries(hook, now, limit) {
+  async dueDeliveries(hook, now, longestMs, limit) {
     const rows = await db
       .selectFrom('deliveries as next')
       .innerJoin('events', 'events.seq', 'next.seq')
@@ -43,7 +43,7 @@ const queueIn = (db: Kysely<Schema>): Queue => ({
       .select('next.tries')
       .where('next.hook', '=', hook)
       .where('next.state', '=', 'pending')
-      .where('next.due_at', '<=', now)
+      .where((eb) => eb.or([eb('next.due_at', '<=', now), eb('next.due_at', '>', now + longestMs)]))
       .where((eb) =>
         eb.not(
           eb.exists(

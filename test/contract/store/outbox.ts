@@ -15,7 +15,7 @@ export const outboxSuite = (on: Bench) =>
       return store
     }
     const due = async (store: Store, now = NOW) =>
-      (await store.dueDeliveries('chat', now, 10)).map(({ event }) => `${event.seq} ${event.host}`)
+      (await store.dueDeliveries('chat', now, 9_000, 10)).map(({ event }) => `${event.seq} ${event.host}`)
     const failed = { at: NOW, tries: 1, dueAt: NOW + 1_000, fault: 'HTTP 500', dead: false }
 
     on.it('starts with the next event, and continues after the last one', async (store) => {
@@ -39,7 +39,7 @@ export const outboxSuite = (on: Bench) =>
       expect(await due(store)).toStrictEqual(['1 a.test', '3 b.test'])
       await store.settleDelivery('chat', 1, NOW)
       expect(await due(store)).toStrictEqual(['2 a.test', '3 b.test'])
-      expect(await store.dueDeliveries('chat', NOW, 1)).toMatchObject([{ tries: 0, event: { host: 'a.test' } }])
+      expect(await store.dueDeliveries('chat', NOW, 9_000, 1)).toMatchObject([{ tries: 0, event: { host: 'a.test' } }])
     })
 
     it('delays only the host whose delivery failed', async () => {
@@ -51,6 +51,14 @@ export const outboxSuite = (on: Bench) =>
         ...{ delivered: 0, pending: 3, dead: 0, failing: true },
         ...{ lastDeliveredAt: undefined, lastFailedAt: NOW, lastFault: 'HTTP 500' },
       })
+    })
+
+    it('delays a host for no longer than the longest pause', async () => {
+      const store = await outboxOf('a.test', 'a.test')
+      await store.postponeDelivery('chat', 1, { ...failed, dueAt: NOW + 9_000 })
+      expect(await due(store)).toStrictEqual([])
+      await store.postponeDelivery('chat', 1, { ...failed, dueAt: NOW + 9_001 })
+      expect(await due(store)).toStrictEqual(['1 a.test'])
     })
 
     it('keeps an abandoned event as a dead letter that blocks no other, until it is retried', async () => {

@@ -57,6 +57,8 @@ describe('the webhook sender', () => {
     ...change,
   })
   let now = 1_790_000_000_000
+  /** How much later it is by the monotonic clock than by that of the machine. */
+  let later = 0
   /** The instances that have asked for the lease. */
   let leaseAsked: string[]
   const deliver = (send: Send, change: Partial<Hook> = {}, instance = 'one'): WebhookSender => {
@@ -79,7 +81,7 @@ describe('the webhook sender', () => {
       send,
       instance,
       leaseMs: 30_000,
-      clock: { ...systemClock, now: () => now },
+      clock: { ...systemClock, now: () => now, monotonic: () => systemClock.monotonic() + later },
       chance: () => 0.5,
     }
     const sender = new WebhookSender(hooks, parts)
@@ -199,7 +201,52 @@ describe('the webhook sender', () => {
     now += 30_000
     answer.resolve(OK)
     await sender.stop()
-    expect(await store.dueDeliveries('chat', now, 8)).toHaveLength(1)
+    expect(await store.dueDeliveries('chat', now, 0, 8)).toHaveLength(1)
+  })
+
+  describe('when a clock that was ahead by a year is set right', () => {
+    const YEAR_MS = 365 * 86_400_000
+
+    test('retries what waits until then', async () => {
+      await happen('a')
+      now += YEAR_MS
+      let tries = 0
+      deliver(async () => {
+        tries += 1
+        return tries === 1 ? FAILED : OK
+      })
+      await until('the failure is noted', async () => (await store.webhookState('chat')).failing)
+      now -= YEAR_MS
+      await until('it has arrived', async () => (await store.webhookState('chat')).delivered === 1)
+    })
+
+    test('renews its lease, so that another instance takes over when this one dies', async () => {
+      now += YEAR_MS
+      deliver(async () => OK)
+      await until('the lease is taken', () => leaseAsked.length === 1)
+      now -= YEAR_MS
+      later += 15_000
+      await until('it is taken again', () => leaseAsked.length === 2)
+      expect(await store.findLease('webhooks', now)).toMatchObject({ expiresAt: now + 30_000 })
+    })
+
+    test('stores no result after its lease is over', async () => {
+      await happen('a')
+      const answer = Promise.withResolvers<Sent>()
+      let isSending = false
+      const sender = deliver(async () => {
+        isSending = true
+        return answer.promise
+      })
+      await until('it is being sent', () => isSending)
+      expect(await store.takeLease('webhooks', 'another', now + 30_000, 60_000)).toBeDefined()
+      now -= YEAR_MS
+      later += 30_000
+      answer.resolve(OK)
+      await sender.stop()
+      expect(await store.webhookState('chat')).toMatchObject({ pending: 1, delivered: 0 })
+      now += YEAR_MS
+    })
   })
 
   test('keeps an unfinished delivery for the next instance when it is stopped', async () => {
