@@ -23,6 +23,8 @@ export const CERTIFICATE_GUARDS: Cuts = {
     'isPaused(renewal.advice?.askAgainAt ?? 0, LONGEST_ADVICE_MS, clock.now())',
     'clock.now() < (renewal.advice?.askAgainAt ?? 0)',
   ],
+  'a refusal that says when to come again is a pause': [', retryAfter)\n  // Let', ')\n  // Let'],
+  'an order is not gone when the authority wants to be asked later': ' && error.retryAfter === undefined',
   'an issued certificate is for the key of its order':
     "  if (publicKeyDigest(leaf.publicKey) !== keyDigest(keyPem)) throw new UnusablePemFile('is for another key')\n",
   'an issued certificate covers the names of its order': [

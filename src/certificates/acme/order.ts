@@ -37,7 +37,7 @@ export async function findOrder(context: OrderContext, url: string): Promise<Ord
     return await fetchOrder(context, url)
   } catch (error) {
     const isGone = error instanceof AcmeProblem && [400, 403, 404].includes(error.status)
-    if (isGone) return undefined
+    if (isGone && error.retryAfter === undefined) return undefined
     throw error
   }
 }

@@ -37,7 +37,7 @@ export function faultOf({ status, type, retryAfter }: AcmeProblem, authority: st
     return new IssueFault('rate_limited', `${subject} limits the rate of requests (${type ?? 'HTTP 429'}).`, seconds)
   }
   if (status >= 400 && status < 500)
-    return new IssueFault('rejected', `${subject} refused (${type ?? `HTTP ${status}`}).`)
+    return new IssueFault('rejected', `${subject} refused (${type ?? `HTTP ${status}`}).`, retryAfter)
   // Let's Encrypt sends 503 with Retry-After when too many requests come from one address.
   return new IssueFault('unavailable', `${subject} cannot be used: it answered HTTP ${status}.`, retryAfter)
 }

@@ -108,6 +108,15 @@ describe('a crash', () => {
     },
   })
 
+  test('and an authority that wants to be asked later: the order is resumed then', async () => {
+    await crash(afterTheProof)
+    const later = { status: 403, headers: { 'retry-after': '120' }, body: '{}' }
+    bench().proxy.goWrong((path) => (path.startsWith('/my-order') ? later : undefined))
+    const refused = await faultOf(issuer().issue([HOST], bench().site.responder))
+    expect(refused).toMatchObject({ kind: 'rejected', retryAfter: 120 })
+    expect([ordersPlaced(), bench().orders.records.size]).toEqual([1, 1])
+  })
+
   test('and a run that is given up: its proof is swept away, and only that', async () => {
     await crash(afterTheProof)
     const other = { name: `_acme-challenge.${HOST}`, type: 'TXT', ttl: 60, value: 'somebody-elses' } as const

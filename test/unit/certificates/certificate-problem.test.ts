@@ -32,6 +32,11 @@ test.each<[number, string, object]>([
   expect(told.message).not.toContain('canary')
 })
 
+test.each([400, 403, 500, 503])('an HTTP %i that says when to come again is a pause', (status) => {
+  expect(fault(status, body('urn:ietf:params:acme:error:serverInternal'), '120').retryAfter).toBe(120)
+  expect(fault(status, body('urn:ietf:params:acme:error:serverInternal')).retryAfter).toBeUndefined()
+})
+
 const DATES = { 'Thu, 01 Jan 2026 00:02:00 GMT': 120, 'Wed, 31 Dec 2025 00:00:00 GMT': 1 }
 const NUMBERS = { '120': 120, '0': 1, '999999999': 604_800, '99999999999999999999': 3600 }
 test.each<[string | undefined, number]>([...Object.entries({ ...DATES, ...NUMBERS, soon: 3600 }), [undefined, 3600]])(
