@@ -138,7 +138,7 @@ export interface BudgetReader {
 export interface OrderBudget extends BudgetReader {
   /** Must be called before an order is placed: it counts the order. Rejects with IssueFault, and counts nothing, when no order is allowed. */
   spend(request: OrderRequest): Promise<void>
-  /** Records an issued certificate. Resets the count of failures. */
+  /** Records the certificate of the newest order of these names, and resets the count of failures. Repeatable: a resumed order is recorded once. */
   issued(names: readonly string[]): Promise<void>
   /** Records a failed attempt. Resolves with the same fault and the seconds until the next allowed attempt. */
   failed(request: OrderRequest, fault: IssueFault): Promise<IssueFault>

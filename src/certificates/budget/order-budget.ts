@@ -40,7 +40,14 @@ export function orderBudget(options: OrderBudgetOptions): OrderBudget {
         assertAllowed(await judge(request, session), directory)
         await session.appendLedger({ ...line(request.names), kind: 'ordered' })
       }),
-    issued: (names) => ledger.appendLedger({ ...line(names), kind: 'issued' }),
+    issued: (names) =>
+      ledger.transaction(async (session) => {
+        await session.holdLedger(directory)
+        const issued = line(names)
+        const since = ledgerSince(options, issued.at)
+        const lines = await session.readLedger({ directory, since, names: issued.names })
+        if (!isRecorded(lines)) await session.appendLedger({ ...issued, kind: 'issued' })
+      }),
     failed: (request, fault) =>
       ledger.transaction(async (session) => {
         await session.holdLedger(directory)
@@ -59,6 +66,10 @@ export function orderBudget(options: OrderBudgetOptions): OrderBudget {
       }),
   }
 }
+
+/** Whether the certificate of the newest order is. `lines` are of the same names. */
+const isRecorded = (lines: readonly LedgerLine[]): boolean =>
+  lines.slice(lines.findLastIndex(({ kind }) => kind === 'ordered') + 1).some(({ kind }) => kind === 'issued')
 
 /**
  * Gives lines that a clock wrote which was ahead a time that has come: that of the first later line which has one, or the moment at

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { orderLock } from '../../../src/certificates/acme/job.ts'
 import type { AcmeLimits } from '../../../src/certificates/budget/budget.ts'
 import { orderBudget } from '../../../src/certificates/budget/order-budget.ts'
-import { IssueFault } from '../../../src/certificates/contract.ts'
+import { IssueFault, type OrderBudget } from '../../../src/certificates/contract.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
 import { ledgerBook } from '../../support/acme/ledger-book.ts'
 
@@ -56,6 +56,21 @@ describe('a budget', () => {
     expect(await budget.check({ names: ['www.lab.test'] })).toMatchObject({ kind: 'free' })
   })
 
+  test('counts the certificate of an order once, however often the order is resumed, and the failures after it', async () => {
+    const { budget, ledger, pass } = bench()
+    await budget.spend({ names })
+    const silent = new IssueFault('unavailable', 'It is silent.')
+    for (const rest of [5, 10, 20]) {
+      await budget.issued(names)
+      expect(await budget.failed({ names }, silent)).toMatchObject({ retryAfter: rest })
+      pass(rest)
+    }
+    await budget.spend({ names })
+    await budget.issued(names)
+    expect(await budget.check({ names })).toMatchObject({ kind: 'free', failures: 0 })
+    expect(ledger.lines.filter(({ kind }) => kind === 'issued')).toHaveLength(2)
+  })
+
   test('lets a renewal pass that the authority exempts, until a renewal itself is told to wait', async () => {
     const { budget } = bench()
     const renewal = { names: ['old.lab.test'], replaces: 'aki.serial' }
@@ -69,6 +84,12 @@ describe('a budget', () => {
 describe('a clock that was ahead by a year and is set right', () => {
   const YEAR = 365 * 86_400
   const ofNames = { count: 2, perSeconds: 7_200 }
+  const issueTwice = async (budget: OrderBudget) => {
+    for (const _ of Array(2)) {
+      await budget.spend({ names })
+      await budget.issued(names)
+    }
+  }
 
   test('leaves the pause after a failure as long as it is', async () => {
     const { budget, pass } = bench()
@@ -85,7 +106,7 @@ describe('a clock that was ahead by a year and is set right', () => {
   test('leaves a limit as it is: what was spent then was spent when it was first seen', async () => {
     const { budget, pass } = bench({ certificatesPerNames: ofNames })
     pass(YEAR)
-    for (const _ of Array(2)) await budget.issued(names)
+    await issueTwice(budget)
     pass(-YEAR)
     expect(await budget.check({ names })).toMatchObject({ reason: 'limit', retryAfter: 3_600 })
     pass(-60)
@@ -97,7 +118,7 @@ describe('a clock that was ahead by a year and is set right', () => {
   test('or before the next line that was written, as every other instance finds', async () => {
     const { budget, budgetAt, pass } = bench({ certificatesPerNames: ofNames })
     pass(YEAR)
-    for (const _ of Array(2)) await budget.issued(names)
+    await issueTwice(budget)
     pass(-YEAR)
     await budget.spend({ names: ['www.lab.test'] })
     pass(3_600)
