@@ -26,6 +26,10 @@ export const CERTIFICATE_GUARDS: Cuts = {
   'a refusal that says when to come again is a pause': [', retryAfter)\n  // Let', ')\n  // Let'],
   'an order is not gone when the authority wants to be asked later': ' && error.retryAfter === undefined',
   'the certificate of an order is counted once': ['if (!isRecorded(lines)) await', 'await'],
+  'an order goes on with the key that its instance shared': [
+    'keyPem !== (await readIfExists(files.key))',
+    '!existsSync(files.key)',
+  ],
   'an issued certificate is for the key of its order':
     "  if (publicKeyDigest(leaf.publicKey) !== keyDigest(keyPem)) throw new UnusablePemFile('is for another key')\n",
   'an issued certificate covers the names of its order': [

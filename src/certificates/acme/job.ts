@@ -16,7 +16,7 @@ import {
 import { installPair, type OrderFiles } from '../stock/issued-files.ts'
 import { checkIssued } from '../stock/pair.ts'
 import { UnusablePemFile } from '../stock/pem-file.ts'
-import { readOrCreateKey, writePrivateFile } from '../stock/private-file.ts'
+import { readIfExists, readOrCreateKey, writePrivateFile } from '../stock/private-file.ts'
 import {
   authorizeOrder,
   downloadChain,
@@ -72,12 +72,11 @@ export async function issueCertificate(job: Job, challenge: ChallengeResponder['
 const orderKeyName = ({ directory, names }: Pick<Job, 'directory' | 'names'>): string =>
   `order ${directory} ${names.join(',')}`
 
-/** The key of an order that another instance has begun. */
+/** The key of an order that another instance has begun. The file here may be of an order before it. */
 async function restoreKey(job: Job): Promise<void> {
   const { files, secrets } = job
-  if (!secrets || existsSync(files.key)) return
-  const keyPem = await secrets.read(orderKeyName(job))
-  if (keyPem !== undefined) await writePrivateFile(files.key, keyPem)
+  const keyPem = await secrets?.read(orderKeyName(job))
+  if (keyPem !== undefined && keyPem !== (await readIfExists(files.key))) await writePrivateFile(files.key, keyPem)
 }
 
 /** The order that an earlier call left, in its current state, if it can still be completed. */

@@ -2,12 +2,13 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { AcmeIssuerOptions } from '../../../src/certificates/acme/issuer.ts'
-import type { ChallengeResponder, OrderBook } from '../../../src/certificates/contract.ts'
+import type { ChallengeResponder, OrderBook, OrderSecrets } from '../../../src/certificates/contract.ts'
 import { loadPair } from '../../../src/certificates/stock/pair.ts'
 import { DnsWriteFault } from '../../../src/dns/contract.ts'
 import { systemClock } from '../../../src/primitives/clock.ts'
 import { type AcmeFault, authorizationAnswer } from '../../support/acme/acme-fault-proxy.ts'
 import { filesBelow, HOST, issuingBench } from '../../support/acme/issuing.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
 
 const { bench, issuer, faultOf, ordersPlaced } = issuingBench()
 
@@ -115,6 +116,31 @@ describe('a crash', () => {
     const refused = await faultOf(issuer().issue([HOST], bench().site.responder))
     expect(refused).toMatchObject({ kind: 'rejected', retryAfter: 120 })
     expect([ordersPlaced(), bench().orders.records.size]).toEqual([1, 1])
+  })
+
+  test('of one instance: another, which has a key from an earlier order, completes the order with the shared one', async () => {
+    const shared = new Map<string, string>()
+    const secrets: OrderSecrets = {
+      read: async (name) => shared.get(name),
+      put: async (name, text) => void shared.set(name, text),
+      putOnce: async (name, text) => shared.set(name, shared.get(name) ?? text).get(name) ?? text,
+      drop: async (name) => void shared.delete(name),
+      publish: async () => undefined,
+    }
+    using other = tempFolder()
+    const [here, there] = [issuer({ secrets }), issuer({ secrets, stateDir: other.path })]
+    const order = (on: ReturnType<typeof issuer>) => on.issue([HOST], bench().site.responder)
+    const silentAt = (at: string) => bench().proxy.goWrong((path) => (path.startsWith(at) ? 'lose_answer' : undefined))
+    // The first order begins here and is completed there, so that its key is left here.
+    silentAt('/chalZ')
+    expect(await faultOf(order(here))).toMatchObject({ kind: 'unavailable' })
+    silentAt('nowhere')
+    await order(there)
+    silentAt('/certZ')
+    expect(await faultOf(order(there))).toMatchObject({ kind: 'unavailable' })
+    silentAt('nowhere')
+    expect((await order(here)).names).toEqual([HOST])
+    expect(ordersPlaced()).toBe(2)
   })
 
   test('and a run that is given up: its proof is swept away, and only that', async () => {
