@@ -168,7 +168,7 @@ interface Watched extends Shared {
 
 /** What watches edges and hosts, and changes none of them. */
 function composeWatching(config: Config, watched: Watched) {
-  const { parts, instance, store, log, clock, now } = watched
+  const { parts, instance, store, log, clock } = watched
   const { primary, secondary, standings } = parts
   const both = [primary, secondary].filter((edge) => edge !== undefined)
   const availability = new EdgeAvailability({
@@ -176,7 +176,7 @@ function composeWatching(config: Config, watched: Watched) {
     own: (server) => watched.edges.get(server)?.own(),
     primaryServer: config.servers.primary,
   })
-  const preparation = new EdgePreparation({ edges: both, primary: config.servers.primary, log, now })
+  const preparation = new EdgePreparation({ edges: both, primary: config.servers.primary, log, clock })
   const drift = composeDrift(config, {
     ...watched,
     onSecondary: async (host) => secondary && seenOn(secondary.server, secondary, host).catch(() => undefined),

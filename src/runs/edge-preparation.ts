@@ -1,5 +1,6 @@
 import type { Edge } from '../edge/contract/edge.ts'
 import { OwnedElsewhere } from '../edge/contract/fault.ts'
+import type { Clock } from '../primitives/clock.ts'
 import { type Pauses, pauseAfter } from '../primitives/retry.ts'
 import type { Log } from '../runtime/log.ts'
 
@@ -9,6 +10,7 @@ const PAUSES: Pauses = { firstMs: 5_000, factor: 2, longestMs: 300_000 }
 interface Failure {
   readonly reason: string
   readonly tries: number
+  /** By the monotonic clock. */
   readonly nextAt: number
 }
 
@@ -16,7 +18,7 @@ interface EdgePreparationParts {
   readonly edges: readonly Pick<Edge, 'server' | 'prepare'>[]
   readonly primary: string
   readonly log: Log
-  readonly now: () => number
+  readonly clock: Pick<Clock, 'monotonic'>
 }
 
 /** Writes the base files of the edges. An edge that cannot be prepared is tried again, after longer and longer pauses. */
@@ -37,7 +39,7 @@ export class EdgePreparation {
   async retry(): Promise<void> {
     for (const edge of this.#parts.edges) {
       const failure = this.#failures.get(edge.server)
-      if (failure && failure.nextAt <= this.#parts.now()) await this.#prepare(edge)
+      if (failure && failure.nextAt <= this.#parts.clock.monotonic()) await this.#prepare(edge)
     }
   }
 
@@ -61,7 +63,7 @@ export class EdgePreparation {
   }
 
   async #prepare({ server, prepare }: Pick<Edge, 'server' | 'prepare'>): Promise<void> {
-    const { log, now } = this.#parts
+    const { log, clock } = this.#parts
     const former = this.#failures.get(server)
     try {
       await prepare()
@@ -72,7 +74,7 @@ export class EdgePreparation {
       const tries = (former?.tries ?? 0) + 1
       // The former owner may be ending: this one goes on as soon as it has.
       const pauseMs = error instanceof OwnedElsewhere ? 0 : pauseAfter(tries, PAUSES)
-      this.#failures.set(server, { reason, tries, nextAt: now() + pauseMs })
+      this.#failures.set(server, { reason, tries, nextAt: clock.monotonic() + pauseMs })
       if (former?.reason !== reason)
         log.error({ event: 'edge_not_ready', err: error, server }, 'Edge is not ready; retrying')
     }

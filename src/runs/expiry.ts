@@ -1,4 +1,5 @@
 import { Problem } from '../model/errors.ts'
+import type { Clock } from '../primitives/clock.ts'
 import type { Log } from '../runtime/log.ts'
 import type { Exposure, ExposureStore } from '../store/ports/exposures.ts'
 import type { RunResult } from './engine/ending.ts'
@@ -10,7 +11,7 @@ export interface ExpiryParts {
     expire(planId: string): Promise<{ readonly result: Promise<RunResult> } | undefined>
   }
   readonly log: Log
-  readonly now: () => number
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>
 }
 
 /** The hosts that were removed, those whose removal failed, and how many wait for another attempt. */
@@ -23,6 +24,7 @@ export interface Expired {
 type Ended = 'removed' | 'not_due' | 'failed'
 
 interface Wait {
+  /** By the monotonic clock. */
   readonly until: number
   readonly pauseMs: number
 }
@@ -46,8 +48,8 @@ export class Expiry {
 
   /** Starts the removals that are due, except of these plans. Does not wait until they end. */
   async removeDue(except: ReadonlySet<string> = new Set()): Promise<void> {
-    const { store, now } = this.#parts
-    const due = await store.exposuresDue(now())
+    const { store, clock } = this.#parts
+    const due = await store.exposuresDue(clock.now())
     const ids = new Set(due.map(({ planId }) => planId))
     for (const planId of this.#waits.keys())
       if (!ids.has(planId) && !this.#underWay.has(planId)) this.#waits.delete(planId)
@@ -80,7 +82,7 @@ export class Expiry {
   }
 
   #isReady(planId: string): boolean {
-    return this.#parts.now() >= (this.#waits.get(planId)?.until ?? 0)
+    return this.#parts.clock.monotonic() >= (this.#waits.get(planId)?.until ?? 0)
   }
 
   #failed({ planId }: Exposure): boolean {
@@ -88,7 +90,7 @@ export class Expiry {
   }
 
   async #remove({ planId, host }: Exposure): Promise<{ readonly host: string; readonly ended: Ended }> {
-    const { log, now } = this.#parts
+    const { log, clock } = this.#parts
     log.info({ event: 'exposure_expiring', planId, host }, 'Exposure expired; removing it')
     const ended = await this.#end(planId).catch((error: unknown): Ended => {
       log.error({ event: 'expiry_failed', err: error, planId, host }, 'Removal of an expired exposure failed; retrying')
@@ -97,7 +99,8 @@ export class Expiry {
     this.#underWay.delete(planId)
     const { pauseMs } = this.#waits.get(planId) ?? { pauseMs: FIRST_PAUSE_MS }
     if (ended !== 'failed') this.#waits.delete(planId)
-    else this.#waits.set(planId, { until: now() + pauseMs, pauseMs: Math.min(2 * pauseMs, LONGEST_PAUSE_MS) })
+    else
+      this.#waits.set(planId, { until: clock.monotonic() + pauseMs, pauseMs: Math.min(2 * pauseMs, LONGEST_PAUSE_MS) })
     return { host, ended }
   }
 

@@ -50,7 +50,7 @@ const ELSEWHERE: Omit<TryLimits, 'clock'> = { firstMs: 100, factor: 1.5, longest
 /** Periodic work of the service: prepares edges, recovers interrupted runs, removes expired exposures, renews certificates. */
 export function housekeeping(parts: HousekeepingParts) {
   const { preparation, store, runs, renewals, converge, exposer, availability, duty, log, clock } = parts
-  const expiry = new Expiry({ store, exposer, log, now: clock.now })
+  const expiry = new Expiry({ store, exposer, log, clock })
   /** Work that needs the Primary's edge is left to instances that reach it. */
   const withEdge = async <T>(work: () => Promise<T>): Promise<T | NotDone> =>
     (await availability.hasPrimary()) ? work() : 'no_edge'

@@ -119,6 +119,10 @@ export const CONVERGE_GUARDS: Cuts = {
     "(await started.result).outcome.kind === 'succeeded' ? 'removed' : 'failed'",
     "(await started.result) ? 'removed' : 'failed'",
   ],
+  'a failed removal is tried again by the monotonic clock': [
+    'this.#parts.clock.monotonic() >=',
+    'this.#parts.clock.now() >=',
+  ],
   'a look of the expiry begins a bounded number of removals': [
     'next.slice(0, Math.max(0, AT_ONCE - this.#underWay.size))',
     'next',

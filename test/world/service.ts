@@ -191,7 +191,7 @@ export class Service {
         converge: this.#converge,
         exposer: this.#exposer,
       },
-      preparation: new EdgePreparation({ edges: both, primary: PRIMARY, log: LOG, now: clock.now }),
+      preparation: new EdgePreparation({ edges: both, primary: PRIMARY, log: LOG, clock }),
       debugLogs: { check: async () => undefined },
       unread: { check: async () => undefined },
       monitor: { checkAll: async () => undefined },

@@ -17,7 +17,8 @@ function prepared() {
     },
   }))
   const log = createLog('silent', [])
-  return { faults, tried, clock, preparation: new EdgePreparation({ edges, primary: '23', log, now: () => clock.now }) }
+  const parts = { edges, primary: '23', log, clock: { monotonic: () => clock.now } }
+  return { faults, tried, clock, preparation: new EdgePreparation(parts) }
 }
 
 test('tries an edge again after longer and longer pauses, until it is prepared', async () => {

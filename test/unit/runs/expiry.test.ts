@@ -11,7 +11,7 @@ const exposure = (host: string): Exposure => ({ host, planId: host, ...STATE })
 const ended = (kind: 'succeeded' | 'rolled_back') => Promise.resolve({ outcome: { kind } } as RunResult)
 
 function expiryOf(endOf: (host: string) => Promise<RunResult> | undefined) {
-  const state = { now: 0, due: [] as string[], tried: [] as string[] }
+  const state = { now: 0, setBack: 0, due: [] as string[], tried: [] as string[] }
   const expiry = new Expiry({
     store: { exposuresDue: async () => state.due.map(exposure) },
     exposer: {
@@ -22,7 +22,7 @@ function expiryOf(endOf: (host: string) => Promise<RunResult> | undefined) {
       },
     },
     log: createLog('silent', []),
-    now: () => state.now,
+    clock: { now: () => state.now - state.setBack, monotonic: () => state.now },
   })
   const look = async () => {
     state.tried = []
@@ -55,6 +55,16 @@ test('removals that fail are tried again ever more rarely, behind those that nev
   expect(await look()).not.toContain('ill-0')
   state.now = 6_000
   expect((await look()).length).toBeLessThanOrEqual(5)
+})
+
+test('a removal that failed is tried again after its pause, although the clock is set back', async () => {
+  const { state, look } = expiryOf(() => ended('rolled_back'))
+  state.due = ['ill']
+  expect(await look()).toEqual(['ill'])
+  state.setBack = 86_400_000
+  expect(await look()).toEqual([])
+  state.now = 2_000
+  expect(await look()).toEqual(['ill'])
 })
 
 test('one that was prolonged after all is not counted as failed', async () => {
