@@ -8,7 +8,7 @@ import { parseName } from '../../model/dns-name.ts'
 import { UsageError } from '../../terminal/declare.ts'
 import { printableText } from '../../terminal/screen.ts'
 import type { FoundNginx, InitParts } from './contract.ts'
-import type { Setup } from './files.ts'
+import { authorityFileBeside, type Setup } from './files.ts'
 
 /** The options of the command. */
 export interface InitOptions {
@@ -202,7 +202,7 @@ function setupOf(
     keyName: options.tsigName.replace(/\.$/, ''),
     keyFile: join(folder, 'tsig.key'),
     acme,
-    caFile: join(folder, 'authority.pem'),
+    caFile: authorityFileBeside(folder),
     agentSocket: options.agent ? '/run/drawbridge/edge.sock' : undefined,
   }
 }
@@ -222,7 +222,7 @@ const portIn = (option: string, text: string): number =>
   )
 
 /** `none` is none. */
-function targetsIn(text: string): ReadonlyMap<string, string> | undefined {
+export function targetsIn(text: string): ReadonlyMap<string, string> | undefined {
   const targets = new Map<string, string>()
   for (const one of text === 'none' ? [] : text.split(',')) {
     const [, id, at = ''] = /^([A-Za-z0-9-]{1,32})=(.+)$/.exec(one.trim()) ?? []
@@ -234,7 +234,7 @@ function targetsIn(text: string): ReadonlyMap<string, string> | undefined {
 }
 
 /** The text of a file with certificates. Empty for `none`. */
-function certificatesIn(file: string): string | undefined {
+export function certificatesIn(file: string): string | undefined {
   if (file === 'none') return ''
   try {
     const text = readFileSync(file, 'utf8')

@@ -126,6 +126,7 @@ socket:
 }
 
 export const agentFileBeside = (folder: string): string => join(folder, 'edge.yaml')
+export const authorityFileBeside = (folder: string): string => join(folder, 'authority.pem')
 
 /** The key may change no others: not the name servers of the zone, and nobody's mail. */
 export const GRANTED_TYPES = ['A', 'AAAA', 'TXT'] as const

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { accessSync, chownSync, constants, existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { accessSync, constants, existsSync, lstatSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { formatEndpoint } from '../../model/address.ts'
 import { clauseOf } from '../../primitives/clause.ts'
-import { createFile, type FileOwner, replaceFile, syncFolder } from '../../primitives/durable-file.ts'
 import { confirm, UsageError } from '../../terminal/declare.ts'
 import type { Screen } from '../../terminal/screen.ts'
 import { type Ask, gatherSetup, type InitOptions } from './answers.ts'
@@ -20,16 +19,7 @@ import {
 import { standingSetup, type ZoneKey } from './standing.ts'
 import { serveTestEntry } from './test-entry.ts'
 import { hasAgentUnit, isBootedBySystemd } from './units.ts'
-
-/** A file that `init` writes. Null `before`: it does not exist yet. */
-interface NewFile {
-  readonly path: string
-  readonly before: string | null
-  readonly after: string
-  readonly mode: number
-  /** Whether a person may see its text. */
-  readonly secret: boolean
-}
+import { type NewFile, writeFiles } from './writing.ts'
 
 /** What there is already, and what is missing. */
 interface Work {
@@ -110,7 +100,6 @@ async function lookAround(given: InitOptions, parts: InitParts, ask: Ask): Promi
   const hasUnits = options.agent && hasAgentUnit()
   const file = resolve(options.config)
   const standing: string[] = []
-  const files: NewFile[] = []
   const existing = existsSync(file) ? standingSetup(file, options) : undefined
   const found = await parts.findNginx(existing?.nginx ?? askedNginx(options))
   if (found.master === undefined)
@@ -119,19 +108,15 @@ async function lookAround(given: InitOptions, parts: InitParts, ask: Ask): Promi
   const nginx = existing?.nginx ?? setup?.nginx
   const zone = existing?.zone ?? (setup && newZone(setup))
   if (!nginx || !zone) throw new UsageError(`${file} has no edge of this server, or no zone with a key.`)
+  const planned = setup ? ownFiles(setup, zone, file) : []
+  const files = planned.filter(({ path }) => !isThere(path))
+  assertNotInTheWay(planned.filter((one) => isThere(one.path) && !isAsPlanned(one)).map(({ path }) => path))
+  standing.push(...planned.filter((one) => !files.includes(one)).map(({ path }) => `${path} is there already.`))
+  if (existing) standing.push(`${file} is there already. It is not changed.`)
   await parts.assertAuthoritative(zone.name, zone.server)
   const main = parts.withInclude(found.main, nginx)
   const chosen = await parts.rehearse(nginx, main)
   if (hasUnits) await parts.rehearseAsUnit(nginx)
-  const add = (path: string, after: string, mode: number, secret = false) =>
-    files.push({ path, before: null, after, mode, secret })
-  if (setup) {
-    if (zone.isNew) add(setup.keyFile, `${zone.secret}\n`, 0o600, true)
-    else standing.push(`${setup.keyFile} is there already.`)
-    if (setup.acme.ca !== undefined) add(setup.caFile, setup.acme.ca, 0o644)
-    add(file, renderConfig(setup, file), 0o644)
-    if (setup.agentSocket !== undefined) add(agentFileBeside(dirname(file)), renderAgentConfig(setup), 0o644)
-  } else standing.push(`${file} is there already. It is not changed.`)
   if (main === found.main) standing.push(`${found.config} includes ${nginx.folder} already.`)
   else files.push({ path: found.config, before: found.main, after: main, mode: modeOf(found.config), secret: false })
   assertWritable([...files.map(({ path }) => path), join(nginx.folder, 'x')])
@@ -144,6 +129,42 @@ async function lookAround(given: InitOptions, parts: InitParts, ask: Ask): Promi
   return { found, nginx, zone, files, standing, chosen, needsKey, hasUnits, isPrepared, backend }
 }
 
+/** The files of Drawbridge itself, whether they are there or not. */
+function ownFiles(setup: Setup, { secret }: ZoneKey, file: string): NewFile[] {
+  const texts: readonly (readonly [string, string | undefined])[] = [
+    [setup.caFile, setup.acme.ca],
+    [file, renderConfig(setup, file)],
+    [agentFileBeside(dirname(file)), setup.agentSocket === undefined ? undefined : renderAgentConfig(setup)],
+  ]
+  return [
+    { path: setup.keyFile, before: null, after: `${secret}\n`, mode: 0o600, secret: true },
+    ...texts.flatMap(([path, after]) =>
+      after === undefined ? [] : [{ path, before: null, after, mode: 0o644, secret: false }],
+    ),
+  ]
+}
+
+/** Also true for a link that leads nowhere: no file can be created there. */
+const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined
+
+/** A key that is there already is kept, and so is a file that has the wanted text. */
+function isAsPlanned({ path, after, secret }: NewFile): boolean {
+  try {
+    return secret || readFileSync(path, 'utf8') === after
+  } catch {
+    return false
+  }
+}
+
+function assertNotInTheWay(paths: readonly string[]): void {
+  if (paths.length === 0) return
+  const [be, differ, them] = paths.length > 1 ? ['are', 'differ', 'them'] : ['is', 'differs', 'it']
+  throw new Error(
+    `${paths.join(' and ')} ${be} there already and ${differ} from what init would write. Nothing was written. ` +
+      `Move ${them} away, and call init again.`,
+  )
+}
+
 const askedNginx = ({ nginx, nginxConfig, nginxPrefix }: InitOptions): AskedNginx => ({
   binary: nginx,
   config: nginxConfig,
@@ -152,7 +173,7 @@ const askedNginx = ({ nginx, nginxConfig, nginxPrefix }: InitOptions): AskedNgin
 
 /** A key that is there already, from an earlier call or from the administrator, is kept. */
 function newZone({ zone, dnsServer, keyName, keyFile }: Setup): ZoneKey {
-  const isNew = !existsSync(keyFile)
+  const isNew = !isThere(keyFile)
   const secret = isNew ? randomBytes(32).toString('base64') : readFileSync(keyFile, 'utf8').trim()
   return { name: zone, server: dnsServer, keyName, secret, isNew }
 }
@@ -183,59 +204,6 @@ function assertWritable(paths: readonly string[]): void {
 }
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777
-
-/** Returns the way back: nginx runs without Drawbridge again, and every file and folder that was made here is gone. */
-async function writeFiles({ files, nginx }: Work, { leave, clock }: InitParts): Promise<() => Promise<void>> {
-  const made: string[] = []
-  const makeFolder = (path: string) => {
-    const first = mkdirSync(path, { recursive: true, mode: 0o755 })
-    if (first !== undefined) made.unshift(first)
-    return first !== undefined
-  }
-  const create = async (path: string, text: string, mode: number, owner?: FileOwner) => {
-    await createFile(path, text, mode, true, owner)
-    made.push(path)
-  }
-  let putMainBack = async () => {}
-  for (const { path, before, after, mode, secret } of files) {
-    makeFolder(dirname(path))
-    if (before === null) {
-      await create(path, after, mode, secret ? serviceUser() : undefined)
-      await syncFolder(dirname(path))
-      continue
-    }
-    await create(backupOf(path, files, clock.now()), before, mode)
-    await replaceKeepingOwner(path, after, mode)
-    putMainBack = () => replaceKeepingOwner(path, before, mode)
-  }
-  const folderIsNew = makeFolder(nginx.folder)
-  return async () => {
-    if (folderIsNew) await leave(nginx)
-    await putMainBack()
-    for (const path of made) rmSync(path, { recursive: true, force: true })
-  }
-}
-
-/** Beside the main file, where nginx includes nothing with this ending. */
-const backupOf = (path: string, files: readonly NewFile[], now: number): string => {
-  const own = files.find(({ before }) => before === null)
-  const folder = own ? dirname(own.path) : dirname(path)
-  const free = (name: string) => !existsSync(join(folder, name))
-  const name = `${basename(path)}.before-drawbridge`
-  return join(folder, free(name) ? name : `${name}-${now}`)
-}
-
-async function replaceKeepingOwner(path: string, text: string, mode: number): Promise<void> {
-  const { uid, gid } = statSync(path)
-  await replaceFile(path, text, mode)
-  if (process.getuid?.() === 0) chownSync(path, uid, gid)
-}
-
-/** The service runs as the user drawbridge where there is one. Only root can give a file away. */
-function serviceUser(): FileOwner | undefined {
-  const [, uid, gid] = /^drawbridge:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8')) ?? []
-  return uid !== undefined && process.getuid?.() === 0 ? { uid: Number(uid), gid: Number(gid) } : undefined
-}
 
 function foundLines({ binary, version, config, includes, servers, listens, master }: FoundNginx): string[] {
   return [

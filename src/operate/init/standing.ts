@@ -1,14 +1,14 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { DIRECTORIES } from '../../config/acme.ts'
 import { type Config, loadConfig } from '../../config/config.ts'
-import { loadEdgeAgentConfig } from '../../config/edge-agent.ts'
+import { type EdgeAgentConfig, loadEdgeAgentConfig } from '../../config/edge-agent.ts'
 import { formatEndpoint, parseEndpoint } from '../../model/address.ts'
 import { assertOfRoot } from '../../runtime/owner.ts'
 import { UsageError } from '../../terminal/declare.ts'
-import type { InitOptions } from './answers.ts'
+import { certificatesIn, type InitOptions, targetsIn } from './answers.ts'
 import type { NginxPlace } from './contract.ts'
-import { agentFileBeside, type Setup } from './files.ts'
+import { agentFileBeside, authorityFileBeside, type Setup } from './files.ts'
 
 export interface ZoneKey {
   readonly name: string
@@ -36,8 +36,14 @@ export function standingSetup(file: string, options: InitOptions): StandingSetup
   const edge = config.edges[primary]
   const zone = [...config.zones.values()].find(({ tsig }) => tsig !== undefined)
   if (!zone?.tsig) throw new UsageError(`${file} has no zone with a key. Set zones.<zone>.tsig.`)
-  assertAsAsked(file, differences(config, options), !edge && !existsSync(agentFile))
-  const agent = edge ? undefined : loadEdgeAgentConfig(agentFile)
+  const agent = edge || !existsSync(agentFile) ? undefined : loadEdgeAgentConfig(agentFile)
+  assertAsAsked({
+    file,
+    options,
+    isAgentFileMissing: !edge && !agent,
+    differing: differences(config, options),
+    differingForAgent: agent ? differencesForAgent(agent, options) : [],
+  })
   const nginx = edge ?? agent?.nginx
   if (!nginx) throw new UsageError(`${file} has no nginx of this machine for server ${primary}.`)
   return {
@@ -62,10 +68,7 @@ function differences(config: Config, options: InitOptions): string[] {
     zone: !zone,
     'dns-server': server !== undefined && zone !== undefined && formatEndpoint(server) !== formatEndpoint(zone.primary),
     address: options.address !== undefined && options.address !== servers.addresses[servers.primary],
-    target: (options.target ?? [])
-      .flatMap((text) => text.split(','))
-      .map((text) => text.trim().split('='))
-      .some(([id = '', at]) => servers.addresses[id] !== at),
+    target: [...askedTargets(options)].some(([id, at]) => servers.addresses[id] !== at),
     'internal-network': (options.internalNetwork ?? [])
       .flatMap((text) => text.split(','))
       .some((network) => !internalNetworks.includes(network.trim())),
@@ -74,17 +77,52 @@ function differences(config: Config, options: InitOptions): string[] {
     agent: options.agent === true && edges[servers.primary] !== undefined,
     'no-agent': options.agent === false && edges[servers.primary] === undefined,
   }
-  return Object.keys(isOther).filter((name) => isOther[name])
+  return namesIn(isOther)
 }
+
+/** The same for edge.yaml: the agent refuses what it does not allow. */
+const differencesForAgent = ({ zones, nginx, targets }: EdgeAgentConfig, options: InitOptions): string[] =>
+  namesIn({
+    zone: options.zone !== undefined && !zones.includes(options.zone),
+    address: options.address !== undefined && options.address !== nginx.address,
+    target: [...askedTargets(options).values()].some((at) => !targets.addresses.includes(at)),
+  })
+
+const namesIn = (isOther: Readonly<Record<string, boolean>>): string[] =>
+  Object.keys(isOther).filter((name) => isOther[name])
+
+const askedTargets = ({ target }: InitOptions): ReadonlyMap<string, string> =>
+  targetsIn(target?.join(',') ?? 'none') ?? new Map()
 
 const directoryOf = (asked: string): string => DIRECTORIES[asked] ?? asked
 
-function assertAsAsked(file: string, differing: readonly string[], isAgentFileMissing: boolean): void {
-  const name = basename(file)
+interface Compared {
+  readonly file: string
+  readonly options: InitOptions
+  readonly isAgentFileMissing: boolean
+  readonly differing: readonly string[]
+  readonly differingForAgent: readonly string[]
+}
+
+function assertAsAsked({ file, options, isAgentFileMissing, differing, differingForAgent }: Compared): void {
+  const folder = dirname(file)
+  const [name, agentFile] = [basename(file), basename(agentFileBeside(folder))]
   const told = [
-    ...(isAgentFileMissing ? [`${basename(agentFileBeside(''))} is missing`] : []),
+    ...(isAgentFileMissing ? [`${agentFile} is missing`] : []),
     ...(differing.length > 0 ? [`${name} differs from your options (${differing.join(', ')})`] : []),
+    ...(differingForAgent.length > 0
+      ? [`${agentFile} differs from your options (${differingForAgent.join(', ')})`]
+      : []),
   ]
-  if (told.length > 0)
-    throw new Error(`${told.join(', and ')}. To write ${told.length > 1 ? 'them' : 'it'} anew, move ${name} away.`)
+  if (told.length === 0) return
+  const away = [file, ...filesInTheWay(folder, options)].map((path) => basename(path)).join(' and ')
+  throw new Error(`${told.join(', and ')}. To write ${told.length > 1 ? 'them' : 'it'} anew, move ${away} away.`)
+}
+
+/** What the next call would refuse to overwrite when drawbridge.yaml is away. */
+function filesInTheWay(folder: string, { acmeCa }: InitOptions): string[] {
+  const [agentFile, caFile] = [agentFileBeside(folder), authorityFileBeside(folder)]
+  const ca = acmeCa === undefined ? '' : certificatesIn(acmeCa)
+  const isOtherAuthority = ca !== '' && existsSync(caFile) && readFileSync(caFile, 'utf8') !== ca
+  return [...(existsSync(agentFile) ? [agentFile] : []), ...(isOtherAuthority ? [caFile] : [])]
 }
