@@ -233,12 +233,15 @@ export function targetsIn(text: string): ReadonlyMap<string, string> | undefined
   return targets
 }
 
-/** The text of a file with certificates. Empty for `none`. */
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
+
+/** The certificates of a file without what stands beside them, such as their key. Empty for `none`. */
 export function certificatesIn(file: string): string | undefined {
   if (file === 'none') return ''
   try {
-    const text = readFileSync(file, 'utf8')
-    return new X509Certificate(text) && text
+    const certificates = readFileSync(file, 'utf8').match(CERTIFICATE) ?? []
+    const isValid = certificates.every((text) => new X509Certificate(text))
+    return isValid && certificates.length > 0 ? `${certificates.join('\n')}\n` : undefined
   } catch {
     return undefined
   }

@@ -2,6 +2,7 @@ import { renameSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { loadEdgeAgentConfig } from '../../../src/config/edge-agent.ts'
 import { listing } from '../../support/edge/edge-folder.ts'
+import { makeCertificate } from '../../support/edge/openssl.ts'
 import { initHere } from '../../support/init-here.ts'
 
 const DONE = 'Everything is there already. Nothing was changed.'
@@ -52,4 +53,31 @@ test('a file that cannot be written takes back all others', async () => {
     /refused: Not every file could be written, and everything is as it was before\. EEXIST: .*nginx\/drawbridge/,
   )
   expect(listing(here.path())).toEqual(before)
+})
+
+test.each([['key first'], ['certificate first']])(
+  'only the certificates of the file of --acme-ca are kept: %s',
+  async (order) => {
+    using here = initHere()
+    const [certificate, key] = [here.path('ca.pem'), here.path('ca.key')]
+    await makeCertificate({ certificate, key, names: ['DNS:authority.test'] })
+    const [alone, secret] = [here.text('ca.pem'), here.text('ca.key')]
+    writeFileSync(certificate, (order === 'key first' ? [secret, alone] : [alone, secret, alone]).join('# a note\n'))
+    const printed = await here.call({ acmeDirectory: 'https://authority.test/directory', acmeCa: certificate })
+    expect(printed).toContain(`New file ${here.path('etc', 'authority.pem')}`)
+    expect(printed).not.toMatch(/PRIVATE KEY|refused/)
+    expect(here.text('etc', 'authority.pem')).toBe(order === 'key first' ? alone : alone.repeat(2))
+  },
+)
+
+test('a file without a certificate, or with a broken one, is refused', async () => {
+  using here = initHere()
+  const [certificate, key] = [here.path('ca.pem'), here.path('ca.key')]
+  await makeCertificate({ certificate, key, names: ['DNS:authority.test'] })
+  const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
+  writeFileSync(certificate, `${here.text('ca.pem')}${broken}`)
+  for (const acmeCa of [certificate, key])
+    expect(await here.call({ acmeDirectory: 'https://authority.test/directory', acmeCa })).toContain(
+      `refused: --acme-ca ${JSON.stringify(acmeCa)} is not valid. Allowed: a file with a certificate as PEM.`,
+    )
 })
