@@ -1,7 +1,5 @@
-import { X509Certificate } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
-import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { type Endpoint, parseAddress, parseCidr, parseEndpoint } from '../../model/address.ts'
 import { parseName } from '../../model/dns-name.ts'
@@ -9,6 +7,7 @@ import { UsageError } from '../../terminal/declare.ts'
 import { printableText } from '../../terminal/screen.ts'
 import type { FoundNginx, InitParts } from './contract.ts'
 import { authorityFileBeside, type Setup } from './files.ts'
+import { absolute, certificatesIn, networksIn, optionValue, portIn, targetsIn } from './option-values.ts'
 
 /** The options of the command. */
 export interface InitOptions {
@@ -142,6 +141,7 @@ export async function gatherSetup(
   const acme = await gatherAuthority(options, answers)
   if (!zone || !dnsServer || !address || !internalNetworks || !targets)
     throw new UsageError(`Not a terminal: pass ${answers.missing.join(', ')}.`)
+  assertOthers(targets, options.server, address)
   return setupOf(options, found, { zone, dnsServer, address, internalNetworks, targets, acme })
 }
 
@@ -207,54 +207,14 @@ function setupOf(
   }
 }
 
-function optionValue<T>(option: string, text: string, parse: (text: string) => T | undefined, allowed: string): T {
-  const value = parse(text)
-  if (value !== undefined) return value
-  throw new UsageError(`${option} ${JSON.stringify(text)} is not valid. Allowed: ${allowed}.`)
-}
-
-const portIn = (option: string, text: string): number =>
-  optionValue(
-    option,
-    text,
-    (given) => (/^\d{1,5}$/.test(given) && Number(given) > 0 && Number(given) < 65_536 ? Number(given) : undefined),
-    'a port',
+/** The address of this server is that of its nginx, which no other option may replace. */
+function assertOthers(targets: ReadonlyMap<string, string>, server: string, address: string): void {
+  const at = targets.get(server)
+  if (at === undefined) return
+  throw new UsageError(
+    `--target ${server}=${at} has the id of this server (--server ${server}), whose address is ${address} (--address). ` +
+      'Pass other servers as targets, or another --server.',
   )
-
-/** `none` is none. */
-export function targetsIn(text: string): ReadonlyMap<string, string> | undefined {
-  const targets = new Map<string, string>()
-  for (const one of text === 'none' ? [] : text.split(',')) {
-    const [, id, at = ''] = /^([A-Za-z0-9-]{1,32})=(.+)$/.exec(one.trim()) ?? []
-    const address = parseAddress(at)
-    if (id === undefined || address === undefined) return undefined
-    targets.set(id, address)
-  }
-  return targets
-}
-
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
-
-/** The certificates of a file without what stands beside them, such as their key. Empty for `none`. */
-export function certificatesIn(file: string): string | undefined {
-  if (file === 'none') return ''
-  try {
-    const certificates = readFileSync(file, 'utf8').match(CERTIFICATE) ?? []
-    const isValid = certificates.every((text) => new X509Certificate(text))
-    return isValid && certificates.length > 0 ? `${certificates.join('\n')}\n` : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function networksIn(text: string): readonly string[] | undefined {
-  const networks = text.split(',').map((one) => one.trim())
-  return networks.every((one) => parseCidr(one) !== undefined) ? networks : undefined
-}
-
-function absolute(option: string, path: string): string {
-  if (isAbsolute(path)) return path
-  throw new UsageError(`${option} ${JSON.stringify(path)} is not valid. Allowed: an absolute path.`)
 }
 
 const PRIVATE = /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)/

@@ -6,9 +6,10 @@ import { type EdgeAgentConfig, loadEdgeAgentConfig } from '../../config/edge-age
 import { formatEndpoint, parseEndpoint } from '../../model/address.ts'
 import { assertOfRoot } from '../../runtime/owner.ts'
 import { UsageError } from '../../terminal/declare.ts'
-import { certificatesIn, type InitOptions, targetsIn } from './answers.ts'
+import type { InitOptions } from './answers.ts'
 import type { NginxPlace } from './contract.ts'
 import { agentFileBeside, authorityFileBeside, type Setup } from './files.ts'
+import { certificatesIn, targetsIn } from './option-values.ts'
 
 export interface ZoneKey {
   readonly name: string

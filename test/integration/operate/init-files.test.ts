@@ -81,3 +81,13 @@ test('a file without a certificate, or with a broken one, is refused', async () 
       `refused: --acme-ca ${JSON.stringify(acmeCa)} is not valid. Allowed: a file with a certificate as PEM.`,
     )
 })
+
+test.each([
+  [['23=192.0.2.99'], '--target 23=192.0.2.99 has the id of this server (--server 23), whose address is 192.0.2.10'],
+  [['25=192.0.2.25', '25=192.0.2.26'], '--target names 25 twice, as 192.0.2.25 and as 192.0.2.26. Pass each id once.'],
+])('targets %j are refused: an address would be lost', async (target, told) => {
+  using here = initHere()
+  const before = listing(here.path())
+  expect(await here.call({ target })).toContain(`refused: ${told}`)
+  expect(listing(here.path())).toEqual(before)
+})
