@@ -55,8 +55,8 @@ export const initParts: InitParts = {
       throw new Error(`${formatEndpoint(server)} is not an authoritative server of ${zone}: ${reason}.`)
   },
   findDnsServer,
-  async assertKeyWorks(zone, primary, { name, secret }) {
-    await rfc2136Provider({ zone, primary, key: { name, algorithm: 'hmac-sha256', secret }, clock }).checkAccess()
+  async assertKeyWorks(zone, primary, key) {
+    await rfc2136Provider({ zone, primary, key, clock }).checkAccess()
   },
 }
 

@@ -1,3 +1,4 @@
+import type { ZoneKey as ConfiguredKey } from '../../config/zones.ts'
 import type { Edge } from '../../edge/contract/edge.ts'
 import type { Endpoint } from '../../model/address.ts'
 import type { Clock } from '../../primitives/clock.ts'
@@ -52,6 +53,11 @@ export interface AskedNginx {
   readonly folder?: string | undefined
 }
 
+/** The key that signs updates. */
+export interface UpdateKey extends Pick<ConfiguredKey, 'name' | 'algorithm'> {
+  readonly secret: string
+}
+
 /** What `init` finds out and does on this machine. */
 export interface InitParts {
   readonly clock: Clock
@@ -74,5 +80,5 @@ export interface InitParts {
   /** An authoritative server of the zone on this machine or at the name of its SOA record. */
   findDnsServer(zone: string): Promise<Endpoint | undefined>
   /** Rejects with the reason if the server does not take updates with the key. */
-  assertKeyWorks(zone: string, server: Endpoint, key: { name: string; secret: string }): Promise<void>
+  assertKeyWorks(zone: string, server: Endpoint, key: UpdateKey): Promise<void>
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { type Endpoint, formatEndpoint } from '../../model/address.ts'
-import type { NginxPlace } from './contract.ts'
+import type { NginxPlace, UpdateKey } from './contract.ts'
 
 /** The answers from which the files are made. */
 export interface Setup {
@@ -84,7 +84,7 @@ zones:
     primary: ${quoted(formatEndpoint(dnsServer))}
 ${publish.length === 0 ? '' : `    publish:\n      a: ${list(publish.filter((one) => !one.includes(':')))}\n      aaaa: ${list(publish.filter((one) => one.includes(':')))}\n`}    tsig:
       name: ${quoted(keyName)}
-      algorithm: hmac-sha256
+      algorithm: ${NEW_KEY_ALGORITHM}
       secretFile: ${quoted(keyFile)}
 
 # Where certificates come from.
@@ -128,28 +128,37 @@ socket:
 export const agentFileBeside = (folder: string): string => join(folder, 'edge.yaml')
 export const authorityFileBeside = (folder: string): string => join(folder, 'authority.pem')
 
+/** Of the key that `init` makes, and of the secret that it finds without a configuration. */
+export const NEW_KEY_ALGORITHM = 'hmac-sha256'
+
 /** The key may change no others: not the name servers of the zone, and nobody's mail. */
 export const GRANTED_TYPES = ['A', 'AAAA', 'TXT'] as const
 
-interface Pasted extends Pick<Setup, 'zone' | 'keyName'> {
+interface Pasted {
+  readonly name: string
+  readonly key: UpdateKey
+  /** Where the secret stands, which is not shown then. */
+  readonly keptIn: string | undefined
   readonly types: readonly string[]
-  readonly secret: string
   readonly address: string
 }
 
 /** What the administrator of the DNS server adds, for three servers. */
-export function renderKeyHelp({ zone, keyName, types, secret, address }: Pasted): string[] {
+export function renderKeyHelp({ name: zone, key, keptIn, types, address }: Pasted): string[] {
+  const { name: keyName, algorithm } = key
+  const secret = keptIn === undefined ? key.secret : 'SECRET'
   return [
     `Add the key to the DNS server of ${zone}. Choose the server that you run.`,
+    ...(keptIn === undefined ? [] : [`SECRET stands for what is in ${keptIn}.`]),
     '',
     'BIND (named.conf, with the zone file in /var/lib/bind, where named may write its journal), then rndc reconfig:',
-    `  key "${keyName}." { algorithm hmac-sha256; secret "${secret}"; };`,
+    `  key "${keyName}." { algorithm ${algorithm}; secret "${secret}"; };`,
     `  zone "${zone}" { …; update-policy { grant ${keyName}. zonesub ${types.join(' ')}; }; };`,
     '',
     'Knot (knot.conf), then knotc reload:',
     '  key:',
     `    - id: ${keyName}`,
-    '      algorithm: hmac-sha256',
+    `      algorithm: ${algorithm}`,
     `      secret: ${secret}`,
     '  acl:',
     `    - id: ${keyName}`,
@@ -161,7 +170,7 @@ export function renderKeyHelp({ zone, keyName, types, secret, address }: Pasted)
     `      acl: ${keyName}`,
     '',
     'PowerDNS (with dnsupdate=yes in pdns.conf; the key may change records of all types there):',
-    `  pdnsutil import-tsig-key ${keyName} hmac-sha256 ${secret}`,
+    `  pdnsutil import-tsig-key ${keyName} ${algorithm} ${secret}`,
     `  pdnsutil set-meta ${zone} TSIG-ALLOW-DNSUPDATE ${keyName}`,
     `  pdnsutil set-meta ${zone} ALLOW-DNSUPDATE-FROM ${address}`,
   ]

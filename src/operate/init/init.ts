@@ -6,10 +6,11 @@ import { clauseOf } from '../../primitives/clause.ts'
 import { confirm, UsageError } from '../../terminal/declare.ts'
 import type { Screen } from '../../terminal/screen.ts'
 import { type Ask, gatherSetup, type InitOptions } from './answers.ts'
-import type { AskedNginx, ChosenListen, FoundNginx, InitParts, NginxPlace } from './contract.ts'
+import type { AskedNginx, ChosenListen, FoundNginx, InitParts, NginxPlace, UpdateKey } from './contract.ts'
 import {
   agentFileBeside,
   GRANTED_TYPES,
+  NEW_KEY_ALGORITHM,
   renderAgentConfig,
   renderConfig,
   renderKeyHelp,
@@ -25,7 +26,7 @@ import { type NewFile, writeFiles } from './writing.ts'
 interface Work {
   readonly found: FoundNginx
   readonly nginx: NginxPlace
-  readonly zone: Pick<ZoneKey, 'name' | 'keyName' | 'secret' | 'isNew'>
+  readonly zone: Pick<ZoneKey, 'name' | 'key' | 'keptIn'>
   readonly files: readonly NewFile[]
   /** The lines that say what is there already. */
   readonly standing: readonly string[]
@@ -68,11 +69,11 @@ export async function init(options: InitOptions, parts: InitParts, screen: Scree
 }
 
 const keyHelp = ({ zone, needsKey, nginx }: Work): string[] =>
-  needsKey ? ['', ...renderKeyHelp({ zone: zone.name, ...zone, types: GRANTED_TYPES, address: nginx.address })] : []
+  needsKey ? ['', ...renderKeyHelp({ ...zone, types: GRANTED_TYPES, address: nginx.address })] : []
 
 /** A new secret is made by the call that writes it: one that is shown here would never be used. */
 const dryKeyHelp = (work: Work): string[] =>
-  work.zone.isNew
+  work.zone.keptIn === undefined
     ? [
         '',
         `The key is made when the files are written. init then prints what to add to the DNS server of ${work.zone.name}.`,
@@ -120,7 +121,7 @@ async function lookAround(given: InitOptions, parts: InitParts, ask: Ask): Promi
   if (main === found.main) standing.push(`${found.config} includes ${nginx.folder} already.`)
   else files.push({ path: found.config, before: found.main, after: main, mode: modeOf(found.config), secret: false })
   assertWritable([...files.map(({ path }) => path), join(nginx.folder, 'x')])
-  const key = zone.isNew ? undefined : await askedKey(parts, zone)
+  const key = zone.keptIn === undefined ? undefined : await askedKey(parts, zone)
   if (key) standing.push(key.line)
   const isPrepared = parts.isPrepared(nginx)
   if (isPrepared) standing.push(`${nginx.folder} is prepared already.`)
@@ -130,14 +131,14 @@ async function lookAround(given: InitOptions, parts: InitParts, ask: Ask): Promi
 }
 
 /** The files of Drawbridge itself, whether they are there or not. */
-function ownFiles(setup: Setup, { secret }: ZoneKey, file: string): NewFile[] {
+function ownFiles(setup: Setup, { key }: ZoneKey, file: string): NewFile[] {
   const texts: readonly (readonly [string, string | undefined])[] = [
     [setup.caFile, setup.acme.ca],
     [file, renderConfig(setup, file)],
     [agentFileBeside(dirname(file)), setup.agentSocket === undefined ? undefined : renderAgentConfig(setup)],
   ]
   return [
-    { path: setup.keyFile, before: null, after: `${secret}\n`, mode: 0o600, secret: true },
+    { path: setup.keyFile, before: null, after: `${key.secret}\n`, mode: 0o600, secret: true },
     ...texts.flatMap(([path, after]) =>
       after === undefined ? [] : [{ path, before: null, after, mode: 0o644, secret: false }],
     ),
@@ -175,17 +176,18 @@ const askedNginx = ({ nginx, nginxConfig, nginxPrefix }: InitOptions): AskedNgin
 function newZone({ zone, dnsServer, keyName, keyFile }: Setup): ZoneKey {
   const isNew = !isThere(keyFile)
   const secret = isNew ? randomBytes(32).toString('base64') : readFileSync(keyFile, 'utf8').trim()
-  return { name: zone, server: dnsServer, keyName, secret, isNew }
+  const key: UpdateKey = { name: keyName, algorithm: NEW_KEY_ALGORITHM, secret }
+  return { name: zone, server: dnsServer, key, keptIn: isNew ? undefined : keyFile }
 }
 
 /** Whether the DNS server takes the key that is there already, and the line that says so. */
-async function askedKey({ assertKeyWorks }: InitParts, { name, server, keyName, secret }: ZoneKey) {
+async function askedKey({ assertKeyWorks }: InitParts, { name, server, key }: ZoneKey) {
   const at = formatEndpoint(server)
-  return assertKeyWorks(name, server, { name: keyName, secret }).then(
-    () => ({ works: true, line: `The DNS server at ${at} takes updates of ${name} with the key ${keyName}.` }),
+  return assertKeyWorks(name, server, key).then(
+    () => ({ works: true, line: `The DNS server at ${at} takes updates of ${name} with the key ${key.name}.` }),
     (error: unknown) => ({
       works: false,
-      line: `The DNS server at ${at} does not take updates of ${name} with the key ${keyName} yet: ${clauseOf(error)}.`,
+      line: `The DNS server at ${at} does not take updates of ${name} with the key ${key.name} yet: ${clauseOf(error)}.`,
     }),
   )
 }

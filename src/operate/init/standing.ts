@@ -7,16 +7,16 @@ import { formatEndpoint, parseEndpoint } from '../../model/address.ts'
 import { assertOfRoot } from '../../runtime/owner.ts'
 import { UsageError } from '../../terminal/declare.ts'
 import type { InitOptions } from './answers.ts'
-import type { NginxPlace } from './contract.ts'
+import type { NginxPlace, UpdateKey } from './contract.ts'
 import { agentFileBeside, authorityFileBeside, type Setup } from './files.ts'
 import { certificatesIn, targetsIn } from './option-values.ts'
 
 export interface ZoneKey {
   readonly name: string
   readonly server: Setup['dnsServer']
-  readonly keyName: string
-  readonly secret: string
-  readonly isNew: boolean
+  readonly key: UpdateKey
+  /** Where a person finds the secret, which is not shown then. Undefined: this call makes the key. */
+  readonly keptIn: string | undefined
 }
 
 interface StandingSetup {
@@ -52,9 +52,8 @@ export function standingSetup(file: string, options: InitOptions): StandingSetup
     zone: {
       name: zone.name,
       server: zone.primary,
-      keyName: zone.tsig.name,
-      secret: zone.tsig.secret.reveal(),
-      isNew: false,
+      key: { ...zone.tsig, secret: zone.tsig.secret.reveal() },
+      keptIn: `the file that zones.${zone.name}.tsig.secretFile in ${file} names`,
     },
     backend: targets.find((id) => id !== primary) ?? primary,
   }

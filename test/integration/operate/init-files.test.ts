@@ -91,3 +91,34 @@ test.each([
   expect(await here.call({ target })).toContain(`refused: ${told}`)
   expect(listing(here.path())).toEqual(before)
 })
+
+test('a key of another algorithm is tried and shown with it, and its secret is not shown', async () => {
+  using here = initHere()
+  const secret = () => here.text('etc', 'tsig.key').trim()
+  const first = await here.call()
+  expect(first).toContain(`key "drawbridge." { algorithm hmac-sha256; secret "${secret()}"; };`)
+  const file = here.path('etc', 'drawbridge.yaml')
+  writeFileSync(file, here.text('etc', 'drawbridge.yaml').replace('hmac-sha256', 'hmac-sha512'))
+  const tried: unknown[] = []
+  const refuses = async (...asked: unknown[]) => {
+    tried.push(asked[2])
+    throw new Error('BADKEY')
+  }
+  const again = await here.call({}, { assertKeyWorks: refuses })
+  expect(tried).toMatchObject([{ name: 'drawbridge', algorithm: 'hmac-sha512', secret: secret() }])
+  expect(again).toContain('key "drawbridge." { algorithm hmac-sha512; secret "SECRET"; };')
+  expect(again).toContain('      algorithm: hmac-sha512\n      secret: SECRET\n')
+  expect(again).toContain('pdnsutil import-tsig-key drawbridge hmac-sha512 SECRET')
+  expect(again).toContain(
+    `SECRET stands for what is in the file that zones.example.com.tsig.secretFile in ${file} names.`,
+  )
+  expect(again).not.toContain(secret())
+})
+
+test('the secret of a key that the administrator has made is not shown', async () => {
+  using here = initHere()
+  writeFileSync(here.path('etc', 'tsig.key'), 'c2VjcmV0\n', { mode: 0o600 })
+  const printed = await here.call({}, { assertKeyWorks: () => Promise.reject(new Error('BADKEY')) })
+  expect(printed).toContain(`SECRET stands for what is in ${here.path('etc', 'tsig.key')}.`)
+  expect(printed).not.toContain('c2VjcmV0')
+})

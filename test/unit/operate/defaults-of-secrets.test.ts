@@ -30,8 +30,8 @@ test.each([[['backup', 'x.backup']], [['backup', 'x.backup', '--unencrypted', '-
 )
 
 test('the key for DNS updates gets the types that Drawbridge writes, and no others', () => {
-  const zone = { zone: 'lab.test', keyName: 'key', secret: 'secret', address: '192.0.2.1' }
-  const help = renderKeyHelp({ ...zone, types: GRANTED_TYPES })
+  const key = { name: 'key', algorithm: 'hmac-sha256', secret: 'secret' } as const
+  const help = renderKeyHelp({ name: 'lab.test', key, keptIn: undefined, types: GRANTED_TYPES, address: '192.0.2.1' })
   const text = help.join('\n')
   expect(text).toContain('update-policy { grant key. zonesub A AAAA TXT; };')
   expect(text).toContain('update-type: [A, AAAA, TXT]')
