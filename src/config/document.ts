@@ -4,8 +4,11 @@ import { isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocumen
 
 /** All faults of a configuration. Each line has file, line number, setting and the allowed values. */
 export class ConfigError extends Error {
+  readonly faults: readonly string[]
+
   constructor(faults: readonly string[]) {
     super(faults.join('\n'))
+    this.faults = faults
   }
 }
 

@@ -14,7 +14,7 @@ import { listeningReader } from '../../nginx/process/neighbours.ts'
 import { testAsUnit } from '../../nginx/process/nginx-program.ts'
 import { rehearseBase } from '../../nginx/process/rehearse.ts'
 import type { InitParts } from '../../operate/init/contract.ts'
-import { AGENT_UNIT } from '../../operate/init/units.ts'
+import { AGENT_UNIT, serviceUser } from '../../operate/init/units.ts'
 import { systemClock } from '../../primitives/clock.ts'
 
 const clock = systemClock
@@ -27,6 +27,7 @@ export const initParts: InitParts = {
   clock,
   findNginx: (asked) => findNginx(asked, clock),
   withInclude,
+  serviceUser,
   async rehearse(place, main) {
     const listening = await listeningReader({ ...place, clock })()
     await rehearseBase({ ...place, clock }, listening, main)

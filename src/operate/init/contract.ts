@@ -2,6 +2,7 @@ import type { ZoneKey as ConfiguredKey } from '../../config/zones.ts'
 import type { Edge } from '../../edge/contract/edge.ts'
 import type { Endpoint } from '../../model/address.ts'
 import type { Clock } from '../../primitives/clock.ts'
+import type { FileOwner } from '../../primitives/durable-file.ts'
 
 /** An nginx as its configuration describes it. */
 export interface FoundNginx {
@@ -67,6 +68,8 @@ export interface InitParts {
   withInclude(main: string, place: Pick<NginxPlace, 'config' | 'folder'>): string
   /** Rejects with the reason if nginx could not serve for Drawbridge with this main file. Changes nothing. */
   rehearse(place: NginxPlace, main: string): Promise<readonly ChosenListen[]>
+  /** The user of the service. Undefined where there is none, and for a caller who cannot give files away. */
+  serviceUser(): FileOwner | undefined
   /** Rejects with the reason if the unit of the agent lets nginx test less than nginx itself may do. */
   rehearseAsUnit(place: NginxPlace): Promise<void>
   /** Gives `work` the nginx as a run changes it. This process owns it meanwhile. */

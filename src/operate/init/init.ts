@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { accessSync, constants, existsSync, lstatSync, readFileSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { formatEndpoint } from '../../model/address.ts'
 import { clauseOf } from '../../primitives/clause.ts'
@@ -7,16 +7,9 @@ import { confirm, UsageError } from '../../terminal/declare.ts'
 import type { Screen } from '../../terminal/screen.ts'
 import { type Ask, gatherSetup, type InitOptions } from './answers.ts'
 import type { AskedNginx, ChosenListen, FoundNginx, InitParts, NginxPlace, UpdateKey } from './contract.ts'
-import {
-  agentFileBeside,
-  GRANTED_TYPES,
-  NEW_KEY_ALGORITHM,
-  renderAgentConfig,
-  renderConfig,
-  renderKeyHelp,
-  type Setup,
-  unifiedDiff,
-} from './files.ts'
+import { agentFileBeside, GRANTED_TYPES, NEW_KEY_ALGORITHM, renderKeyHelp, type Setup, unifiedDiff } from './files.ts'
+import { isThere, planFiles } from './planned.ts'
+import { assertReadable } from './readable.ts'
 import { standingSetup, type ZoneKey } from './standing.ts'
 import { serveTestEntry } from './test-entry.ts'
 import { hasAgentUnit, isBootedBySystemd } from './units.ts'
@@ -106,13 +99,13 @@ async function lookAround(given: InitOptions, parts: InitParts, ask: Ask): Promi
   if (found.master === undefined)
     throw new Error(`nginx does not run: ${found.pidFile} names no running nginx. Start nginx, and call init again.`)
   const setup = existing ? undefined : await gatherSetup(options, found, parts, ask)
+  if (setup) assertReadable({ setup, file, hasKey: isThere(setup.keyFile), serviceUser: parts.serviceUser() })
   const nginx = existing?.nginx ?? setup?.nginx
   const zone = existing?.zone ?? (setup && newZone(setup))
   if (!nginx || !zone) throw new UsageError(`${file} has no edge of this server, or no zone with a key.`)
-  const planned = setup ? ownFiles(setup, zone, file) : []
-  const files = planned.filter(({ path }) => !isThere(path))
-  assertNotInTheWay(planned.filter((one) => isThere(one.path) && !isAsPlanned(one)).map(({ path }) => path))
-  standing.push(...planned.filter((one) => !files.includes(one)).map(({ path }) => `${path} is there already.`))
+  const { missing, kept } = setup ? planFiles(setup, zone.key.secret, file) : { missing: [], kept: [] }
+  const files = [...missing]
+  standing.push(...kept.map((path) => `${path} is there already.`))
   if (existing) standing.push(`${file} is there already. It is not changed.`)
   await parts.assertAuthoritative(zone.name, zone.server)
   const main = parts.withInclude(found.main, nginx)
@@ -128,42 +121,6 @@ async function lookAround(given: InitOptions, parts: InitParts, ask: Ask): Promi
   const backend = existing?.backend ?? [...(setup?.targets.keys() ?? []), nginx.server][0] ?? nginx.server
   const needsKey = key?.works !== true
   return { found, nginx, zone, files, standing, chosen, needsKey, hasUnits, isPrepared, backend }
-}
-
-/** The files of Drawbridge itself, whether they are there or not. */
-function ownFiles(setup: Setup, { key }: ZoneKey, file: string): NewFile[] {
-  const texts: readonly (readonly [string, string | undefined])[] = [
-    [setup.caFile, setup.acme.ca],
-    [file, renderConfig(setup, file)],
-    [agentFileBeside(dirname(file)), setup.agentSocket === undefined ? undefined : renderAgentConfig(setup)],
-  ]
-  return [
-    { path: setup.keyFile, before: null, after: `${key.secret}\n`, mode: 0o600, secret: true },
-    ...texts.flatMap(([path, after]) =>
-      after === undefined ? [] : [{ path, before: null, after, mode: 0o644, secret: false }],
-    ),
-  ]
-}
-
-/** Also true for a link that leads nowhere: no file can be created there. */
-const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined
-
-/** A key that is there already is kept, and so is a file that has the wanted text. */
-function isAsPlanned({ path, after, secret }: NewFile): boolean {
-  try {
-    return secret || readFileSync(path, 'utf8') === after
-  } catch {
-    return false
-  }
-}
-
-function assertNotInTheWay(paths: readonly string[]): void {
-  if (paths.length === 0) return
-  const [be, differ, them] = paths.length > 1 ? ['are', 'differ', 'them'] : ['is', 'differs', 'it']
-  throw new Error(
-    `${paths.join(' and ')} ${be} there already and ${differ} from what init would write. Nothing was written. ` +
-      `Move ${them} away, and call init again.`,
-  )
 }
 
 const askedNginx = ({ nginx, nginxConfig, nginxPrefix }: InitOptions): AskedNginx => ({

@@ -1,4 +1,4 @@
-import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { createFile, type FileOwner, replaceFile, syncFolder } from '../../primitives/durable-file.ts'
 import type { InitParts, NginxPlace } from './contract.ts'
@@ -24,7 +24,7 @@ interface Writing {
  */
 export async function writeFiles(
   { files, nginx }: Writing,
-  { leave, clock }: Pick<InitParts, 'leave' | 'clock'>,
+  { leave, clock, serviceUser }: Pick<InitParts, 'leave' | 'clock' | 'serviceUser'>,
 ): Promise<() => Promise<void>> {
   const made: string[] = []
   const makeFolder = (path: string) => {
@@ -77,10 +77,4 @@ async function replaceKeepingOwner(path: string, text: string, mode: number): Pr
   const { uid, gid } = statSync(path)
   await replaceFile(path, text, mode)
   if (process.getuid?.() === 0) chownSync(path, uid, gid)
-}
-
-/** The service runs as the user drawbridge where there is one. Only root can give a file away. */
-function serviceUser(): FileOwner | undefined {
-  const [, uid, gid] = /^drawbridge:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8')) ?? []
-  return uid !== undefined && process.getuid?.() === 0 ? { uid: Number(uid), gid: Number(gid) } : undefined
 }

@@ -1,4 +1,4 @@
-import { renameSync, writeFileSync } from 'node:fs'
+import { renameSync, statSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { loadEdgeAgentConfig } from '../../../src/config/edge-agent.ts'
 import { listing } from '../../support/edge/edge-folder.ts'
@@ -121,4 +121,32 @@ test('the secret of a key that the administrator has made is not shown', async (
   const printed = await here.call({}, { assertKeyWorks: () => Promise.reject(new Error('BADKEY')) })
   expect(printed).toContain(`SECRET stands for what is in ${here.path('etc', 'tsig.key')}.`)
   expect(printed).not.toContain('c2VjcmV0')
+})
+
+test.each([
+  [{ server: 'web.1' }, '--server "web.1" cannot be used: servers.targets[0] is not valid.'],
+  [{ tsigName: 'my key' }, '--tsig-name "my key" cannot be used: zones.example.com.tsig.name is not valid.'],
+  [{ email: ['a@b.test', 'Ops <o@b.test>'] }, '--email "a@b.test" "Ops <o@b.test>" cannot be used: acme.contact[1]'],
+  [{ acmeDirectory: 'https://[bad' }, '--acme-directory "https://[bad" cannot be used: acme.directory is not valid.'],
+])('%j is refused, as the service would refuse it', async (given, told) => {
+  using here = initHere()
+  const before = listing(here.path())
+  expect(await here.call(given)).toContain(`refused: ${told}`)
+  expect(listing(here.path())).toEqual(before)
+})
+
+test.each([
+  ['the syntax of BIND', 'key "drawbridge" { secret "c2VjcmV0"; };\n', 0o600, 'a value that is not base64.'],
+  ['a mode for everybody', 'c2VjcmV0\n', 0o644, 'which other users than its owner may read. Run: chmod 0600 '],
+  ['another owner', 'c2VjcmV0\n', 0o600, 'Run: chown drawbridge:drawbridge '],
+])('a key that is there with %s is refused before anything is written', async (_, text, mode, told) => {
+  using here = initHere()
+  const key = here.path('etc', 'tsig.key')
+  writeFileSync(key, text, { mode })
+  const before = listing(here.path())
+  const uid = statSync(key).uid + 1
+  const printed = await here.call({}, { serviceUser: () => ({ uid, gid: uid }) })
+  expect(printed).toMatch(new RegExp(`^refused: ${key} is there already and cannot be used: `))
+  expect(printed).toContain(told)
+  expect(listing(here.path())).toEqual(before)
 })
