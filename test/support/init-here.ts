@@ -42,13 +42,17 @@ export function initHere({ main = MAIN }: { readonly main?: string } = {}) {
   }
   return {
     path,
+    standIns,
     /** What it printed, or its refusal. */
     async call(given: Partial<InitOptions> = {}, parts: Partial<InitParts> = {}): Promise<string> {
+      return this.callWith({ ...options, ...given }, parts)
+    },
+    /** The same with no other options than these and the place of the configuration. */
+    async callWith(given: Partial<InitOptions>, parts: Partial<InitParts> = {}): Promise<string> {
       const printed: string[] = []
       const screen = { print: (...lines: string[]) => void printed.push(...lines) }
-      const merged = { ...options, ...given }
-      await init(merged, { ...standIns, ...parts }, screen as never, undefined).catch((error: Error) =>
-        printed.push(`refused: ${error.message}`),
+      await init({ config: options.config, ...given }, { ...standIns, ...parts }, screen as never, undefined).catch(
+        (error: Error) => printed.push(`refused: ${error.message}`),
       )
       return printed.join('\n')
     },

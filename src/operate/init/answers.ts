@@ -2,12 +2,11 @@ import { networkInterfaces } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { type Endpoint, parseAddress, parseCidr, parseEndpoint } from '../../model/address.ts'
-import { parseName } from '../../model/dns-name.ts'
 import { UsageError } from '../../terminal/declare.ts'
 import { printableText } from '../../terminal/screen.ts'
 import type { FoundNginx, InitParts } from './contract.ts'
 import { authorityFileBeside, type Setup } from './files.ts'
-import { absolute, certificatesIn, networksIn, optionValue, portIn, targetsIn } from './option-values.ts'
+import { absolute, certificatesIn, networksIn, optionValue, portIn, targetsIn, zoneIn } from './option-values.ts'
 
 /** The options of the command. */
 export interface InitOptions {
@@ -16,17 +15,17 @@ export interface InitOptions {
   readonly dnsServer?: string
   readonly address?: string
   readonly publish?: readonly string[]
-  readonly server: string
+  readonly server?: string
   readonly target?: readonly string[]
   readonly internalNetwork?: readonly string[]
-  readonly nginx: string
+  readonly nginx?: string
   readonly nginxConfig?: string
   readonly nginxPrefix?: string
-  readonly httpPort: string
-  readonly httpsPort: string
-  readonly apiPort: string
-  readonly stateDir: string
-  readonly tsigName: string
+  readonly httpPort?: string
+  readonly httpsPort?: string
+  readonly apiPort?: string
+  readonly stateDir?: string
+  readonly tsigName?: string
   readonly acmeDirectory?: string
   readonly acmeCa?: string
   readonly email?: readonly string[]
@@ -34,6 +33,17 @@ export interface InitOptions {
   readonly dryRun?: boolean
   readonly yes?: boolean
 }
+
+/** What an option says that nobody gives. A second call compares only what is given. */
+export const DEFAULTS = {
+  server: '23',
+  nginx: 'nginx',
+  httpPort: '80',
+  httpsPort: '443',
+  apiPort: '8045',
+  stateDir: '/var/lib/drawbridge',
+  tsigName: 'drawbridge',
+} as const satisfies Partial<InitOptions>
 
 /** Asks a person. Undefined without a terminal. */
 export type Ask = ((question: string, suggestion: string | undefined) => Promise<string>) | undefined
@@ -90,18 +100,19 @@ class Answers {
 
 /** Everything that the files need. Throws a UsageError for options that are wrong or missing. */
 export async function gatherSetup(
-  options: InitOptions,
+  given: InitOptions,
   found: FoundNginx,
   { findDnsServer }: Pick<InitParts, 'findDnsServer'>,
   ask: Ask,
 ): Promise<Setup> {
+  const options = { ...DEFAULTS, ...given }
   const answers = new Answers(ask)
   const addresses = ownAddresses()
   const zone = await answers.take({
     option: '--zone',
     question: 'The DNS zone in which names are exposed',
     given: options.zone,
-    parse: (text) => parseName(text.toLowerCase().replace(/\.$/, '')),
+    parse: zoneIn,
     allowed: 'a DNS zone, such as example.com',
   })
   const foundDns = zone !== undefined && options.dnsServer === undefined ? await findDnsServer(zone) : undefined
@@ -155,6 +166,10 @@ async function gatherAuthority(options: InitOptions, answers: Answers): Promise<
     allowed: 'letsencrypt, letsencrypt-staging or an https:// address',
   })
   const isPrivate = directory?.startsWith('https:') === true
+  if (directory && !isPrivate && (options.acmeCa ?? 'none') !== 'none')
+    throw new UsageError(
+      `--acme-ca ${options.acmeCa} is for a private authority, and --acme-directory is ${directory}. Pass the URL of its directory, or leave --acme-ca out.`,
+    )
   const ca = isPrivate
     ? await answers.take({
         option: '--acme-ca',
@@ -178,7 +193,7 @@ interface Basics {
 }
 
 function setupOf(
-  options: InitOptions,
+  options: InitOptions & Required<Pick<InitOptions, keyof typeof DEFAULTS>>,
   found: FoundNginx,
   { zone, dnsServer, address, internalNetworks, targets, acme }: Basics,
 ): Setup {

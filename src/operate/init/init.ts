@@ -5,7 +5,7 @@ import { formatEndpoint } from '../../model/address.ts'
 import { clauseOf } from '../../primitives/clause.ts'
 import { confirm, UsageError } from '../../terminal/declare.ts'
 import type { Screen } from '../../terminal/screen.ts'
-import { type Ask, gatherSetup, type InitOptions } from './answers.ts'
+import { type Ask, DEFAULTS, gatherSetup, type InitOptions } from './answers.ts'
 import type { AskedNginx, ChosenListen, FoundNginx, InitParts, NginxPlace, UpdateKey } from './contract.ts'
 import { agentFileBeside, GRANTED_TYPES, NEW_KEY_ALGORITHM, renderKeyHelp, type Setup, unifiedDiff } from './files.ts'
 import { isThere, planFiles } from './planned.ts'
@@ -124,7 +124,7 @@ async function lookAround(given: InitOptions, parts: InitParts, ask: Ask): Promi
 }
 
 const askedNginx = ({ nginx, nginxConfig, nginxPrefix }: InitOptions): AskedNginx => ({
-  binary: nginx,
+  binary: nginx ?? DEFAULTS.nginx,
   config: nginxConfig,
   prefix: nginxPrefix,
 })

@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { parseAddress, parseCidr } from '../../model/address.ts'
+import { parseName } from '../../model/dns-name.ts'
 import { UsageError } from '../../terminal/declare.ts'
 
 export function optionValue<T>(
@@ -22,6 +23,8 @@ export const portIn = (option: string, text: string): number =>
     (given) => (/^\d{1,5}$/.test(given) && Number(given) > 0 && Number(given) < 65_536 ? Number(given) : undefined),
     'a port',
   )
+
+export const zoneIn = (text: string): string | undefined => parseName(text.toLowerCase().replace(/\.$/, ''))
 
 /** `none` is none. Throws a UsageError for an id that is there twice: one of its addresses would be lost. */
 export function targetsIn(text: string): ReadonlyMap<string, string> | undefined {

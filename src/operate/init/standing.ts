@@ -1,15 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { DIRECTORIES } from '../../config/acme.ts'
-import { type Config, loadConfig } from '../../config/config.ts'
-import { type EdgeAgentConfig, loadEdgeAgentConfig } from '../../config/edge-agent.ts'
-import { formatEndpoint, parseEndpoint } from '../../model/address.ts'
+import { loadConfig } from '../../config/config.ts'
+import { loadEdgeAgentConfig } from '../../config/edge-agent.ts'
 import { assertOfRoot } from '../../runtime/owner.ts'
 import { UsageError } from '../../terminal/declare.ts'
 import type { InitOptions } from './answers.ts'
 import type { NginxPlace, UpdateKey } from './contract.ts'
+import { differences, differencesForAgent } from './differences.ts'
 import { agentFileBeside, authorityFileBeside, type Setup } from './files.ts'
-import { certificatesIn, targetsIn } from './option-values.ts'
+import { certificatesIn, zoneIn } from './option-values.ts'
 
 export interface ZoneKey {
   readonly name: string
@@ -35,14 +34,16 @@ export function standingSetup(file: string, options: InitOptions): StandingSetup
   const config = loadConfig(file, process.env)
   const { primary, targets } = config.servers
   const edge = config.edges[primary]
-  const zone = [...config.zones.values()].find(({ tsig }) => tsig !== undefined)
+  const zones = [...config.zones.values()]
+  const asked = zones.find(({ name, tsig }) => (options.zone === undefined ? tsig : name === zoneIn(options.zone)))
+  const zone = asked ?? zones.find(({ tsig }) => tsig !== undefined)
   if (!zone?.tsig) throw new UsageError(`${file} has no zone with a key. Set zones.<zone>.tsig.`)
   const agent = edge || !existsSync(agentFile) ? undefined : loadEdgeAgentConfig(agentFile)
   assertAsAsked({
     file,
     options,
     isAgentFileMissing: !edge && !agent,
-    differing: differences(config, options),
+    differing: differences(config, asked, options),
     differingForAgent: agent ? differencesForAgent(agent, options) : [],
   })
   const nginx = edge ?? agent?.nginx
@@ -58,43 +59,6 @@ export function standingSetup(file: string, options: InitOptions): StandingSetup
     backend: targets.find((id) => id !== primary) ?? primary,
   }
 }
-
-/** The options that a person gave and that the configuration does not have. */
-function differences(config: Config, options: InitOptions): string[] {
-  const { servers, edges, zones, acme, internalNetworks } = config
-  const zone = [...zones.values()].find(({ name }) => options.zone === undefined || name === options.zone)
-  const server = options.dnsServer === undefined ? undefined : parseEndpoint(options.dnsServer, 53)
-  const isOther: Readonly<Record<string, boolean>> = {
-    zone: !zone,
-    'dns-server': server !== undefined && zone !== undefined && formatEndpoint(server) !== formatEndpoint(zone.primary),
-    address: options.address !== undefined && options.address !== servers.addresses[servers.primary],
-    target: [...askedTargets(options)].some(([id, at]) => servers.addresses[id] !== at),
-    'internal-network': (options.internalNetwork ?? [])
-      .flatMap((text) => text.split(','))
-      .some((network) => !internalNetworks.includes(network.trim())),
-    'acme-directory': options.acmeDirectory !== undefined && directoryOf(options.acmeDirectory) !== acme.directory,
-    'acme-ca': options.acmeCa !== undefined && acme.caFile === undefined,
-    agent: options.agent === true && edges[servers.primary] !== undefined,
-    'no-agent': options.agent === false && edges[servers.primary] === undefined,
-  }
-  return namesIn(isOther)
-}
-
-/** The same for edge.yaml: the agent refuses what it does not allow. */
-const differencesForAgent = ({ zones, nginx, targets }: EdgeAgentConfig, options: InitOptions): string[] =>
-  namesIn({
-    zone: options.zone !== undefined && !zones.includes(options.zone),
-    address: options.address !== undefined && options.address !== nginx.address,
-    target: [...askedTargets(options).values()].some((at) => !targets.addresses.includes(at)),
-  })
-
-const namesIn = (isOther: Readonly<Record<string, boolean>>): string[] =>
-  Object.keys(isOther).filter((name) => isOther[name])
-
-const askedTargets = ({ target }: InitOptions): ReadonlyMap<string, string> =>
-  targetsIn(target?.join(',') ?? 'none') ?? new Map()
-
-const directoryOf = (asked: string): string => DIRECTORIES[asked] ?? asked
 
 interface Compared {
   readonly file: string

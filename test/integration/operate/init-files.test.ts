@@ -1,4 +1,4 @@
-import { renameSync, statSync, writeFileSync } from 'node:fs'
+import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { loadEdgeAgentConfig } from '../../../src/config/edge-agent.ts'
 import { listing } from '../../support/edge/edge-folder.ts'
@@ -149,4 +149,65 @@ test.each([
   expect(printed).toMatch(new RegExp(`^refused: ${key} is there already and cannot be used: `))
   expect(printed).toContain(told)
   expect(listing(here.path())).toEqual(before)
+})
+
+test('a second call names each option that differs, of both files, and none that nobody gave', async () => {
+  using here = initHere()
+  const first = { server: '7', httpPort: '8080', httpsPort: '8443', apiPort: '9000', tsigName: 'Key.' }
+  const more = { publish: ['203.0.113.5'], email: ['a@b.test'], nginxPrefix: here.path('nginx') }
+  const findNginx = async () => ({
+    ...(await here.standIns.findNginx({ binary: 'nginx' })),
+    prefix: here.path('nginx'),
+  })
+  expect(await here.call({ ...first, ...more }, { findNginx })).not.toContain('refused')
+  expect(await here.call({ ...first, ...more }, { findNginx })).toContain(DONE)
+  expect(await here.callWith({ agent: true }, { findNginx })).toContain(DONE)
+  const other = {
+    ...{
+      publish: ['203.0.113.6'],
+      email: ['c@b.test'],
+      server: '8',
+      httpPort: '81',
+      httpsPort: '444',
+      apiPort: '9001',
+    },
+    ...{
+      tsigName: 'other',
+      stateDir: '/nowhere',
+      nginx: '/nowhere/nginx',
+      nginxPrefix: '/nowhere',
+      address: '192.0.2.9',
+    },
+  }
+  expect(await here.call(other)).toContain(
+    'refused: drawbridge.yaml differs from your options (publish, tsig-name, server, address, http-port, https-port, ' +
+      'api-port, state-dir, email), and edge.yaml differs from your options (server, address, http-port, https-port, ' +
+      'nginx, nginx-prefix).',
+  )
+})
+
+test('the same call succeeds twice, however the zone is written and although the file of --acme-ca has gone', async () => {
+  using here = initHere()
+  const [certificate, key] = [here.path('ca.pem'), here.path('ca.key')]
+  await makeCertificate({ certificate, key, names: ['DNS:authority.test'] })
+  const given = { zone: 'Example.COM.', acmeDirectory: 'https://authority.test/directory', acmeCa: certificate }
+  expect(await here.call(given)).not.toContain('refused')
+  expect(await here.call(given)).toContain(DONE)
+  expect(await here.call({ ...given, acmeCa: 'none' })).toContain('differs from your options (acme-ca).')
+  rmSync(certificate)
+  expect(await here.call(given)).toContain(DONE)
+})
+
+test('the same call succeeds twice without an authority of its own', async () => {
+  using here = initHere()
+  const given = { acmeDirectory: 'https://authority.test/directory', acmeCa: 'none' }
+  expect(await here.call(given)).not.toContain('refused')
+  expect(await here.call(given)).toContain(DONE)
+})
+
+test('a root certificate for an authority that needs none is refused: the second call would miss it', async () => {
+  using here = initHere()
+  expect(await here.call({ acmeCa: '/nowhere/ca.pem' })).toContain(
+    'refused: --acme-ca /nowhere/ca.pem is for a private authority, and --acme-directory is letsencrypt.',
+  )
 })
