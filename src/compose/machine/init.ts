@@ -48,7 +48,8 @@ export const initParts: InitParts = {
     const edge = localEdge({ ...place, clock }, { lock: new FolderLock(place.folder, place.server) })
     return work(edge).finally(() => edge.release())
   },
-  leave: (place) => leaveNginx({ ...place, clock }),
+  // The folder is as old as the rehearsal: its only entry can be the one that could not be taken away.
+  leave: (place) => leaveNginx({ ...place, clock }, { withHosts: true }),
   isPrepared: ({ folder }) => new PresentGeneration(folder).number !== undefined,
   async assertAuthoritative(zone, server) {
     const reason = await authorityFault(zone, server)

@@ -74,7 +74,7 @@ export interface InitParts {
   rehearseAsUnit(place: NginxPlace): Promise<void>
   /** Gives `work` the nginx as a run changes it. This process owns it meanwhile. */
   withEdge(place: NginxPlace, work: (edge: Edge) => Promise<void>): Promise<void>
-  /** Takes the include out of the main file and removes the folder, which has no entry. nginx runs without it then. */
+  /** Takes the include out of the main file and removes the folder with its entries. nginx runs without it then. */
   leave(place: NginxPlace): Promise<unknown>
   /** Whether Drawbridge's base file stands there. */
   isPrepared(place: Pick<NginxPlace, 'folder'>): boolean

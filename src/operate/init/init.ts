@@ -13,7 +13,7 @@ import { assertReadable } from './readable.ts'
 import { standingSetup, type ZoneKey } from './standing.ts'
 import { serveTestEntry } from './test-entry.ts'
 import { hasAgentUnit, isBootedBySystemd } from './units.ts'
-import { type NewFile, writeFiles } from './writing.ts'
+import { type NewFile, takenBack, writeFiles } from './writing.ts'
 
 /** What there is already, and what is missing. */
 interface Work {
@@ -53,9 +53,7 @@ export async function init(options: InitOptions, parts: InitParts, screen: Scree
   try {
     await parts.withEdge(work.nginx, (edge) => serveTestEntry(edge, host))
   } catch (error) {
-    await takeBack()
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new Error(`The rehearsal failed, and everything is as it was before. ${reason}`)
+    throw await takenBack('The rehearsal failed', error, takeBack)
   }
   screen.print('', `nginx served a test entry (${host}) and took it away again.`)
   screen.print(...keyHelp(work), ...nextLines(work, options))

@@ -1,7 +1,8 @@
-import { chownSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { clauseOf } from '../../primitives/clause.ts'
 import { createFile, type FileOwner, replaceFile, syncFolder } from '../../primitives/durable-file.ts'
-import type { InitParts, NginxPlace } from './contract.ts'
+import type { FoundNginx, InitParts, NginxPlace } from './contract.ts'
 
 /** A file that `init` writes. Null `before`: it does not exist yet. */
 export interface NewFile {
@@ -16,16 +17,20 @@ export interface NewFile {
 interface Writing {
   readonly files: readonly NewFile[]
   readonly nginx: NginxPlace
+  readonly found: Pick<FoundNginx, 'config' | 'main'>
 }
 
 /**
- * Returns the way back: nginx runs without Drawbridge again, and every file and folder that was made here is gone. Goes it itself
- * if a file cannot be written.
+ * nginx runs without Drawbridge again, its main file is as it was found, and every file and folder that was made here is gone.
+ * Resolves with sentences about what could not be done; everything else is done all the same.
  */
+type TakeBack = () => Promise<readonly string[]>
+
+/** Returns the way back. Goes it itself if a file cannot be written. */
 export async function writeFiles(
-  { files, nginx }: Writing,
+  { files, nginx, found }: Writing,
   { leave, clock, serviceUser }: Pick<InitParts, 'leave' | 'clock' | 'serviceUser'>,
-): Promise<() => Promise<void>> {
+): Promise<TakeBack> {
   const made: string[] = []
   const makeFolder = (path: string) => {
     const first = mkdirSync(path, { recursive: true, mode: 0o755 })
@@ -36,12 +41,30 @@ export async function writeFiles(
     await createFile(path, text, mode, true, owner)
     made.push(path)
   }
-  let putMainBack = async () => {}
+  let backup: string | undefined
   let folderIsNew = false
   const takeBack = async () => {
-    if (folderIsNew) await leave(nginx)
-    await putMainBack()
-    for (const path of made) rmSync(path, { recursive: true, force: true })
+    const faults: string[] = []
+    const attempt = (work: () => unknown, told: (reason: string) => string) =>
+      Promise.resolve()
+        .then(work)
+        .catch((error: unknown) => void faults.push(told(clauseOf(error))))
+    const stays = (reason: string) => `nginx may run with Drawbridge's servers until it is reloaded: ${reason}.`
+    if (folderIsNew) await attempt(() => leave(nginx), stays)
+    let kept: string | undefined
+    await attempt(
+      () => putBack(found),
+      (reason) => {
+        kept = backup
+        return `${found.config} is not as it was${kept === undefined ? '' : `, and ${kept} is its copy`}: ${reason}.`
+      },
+    )
+    for (const path of made.filter((one) => !isPartOf(kept, one)))
+      await attempt(
+        () => rmSync(path, { recursive: true, force: true }),
+        (reason) => `${path} is still there: ${reason}.`,
+      )
+    return faults
   }
   try {
     for (const { path, before, after, mode, secret } of files) {
@@ -51,17 +74,31 @@ export async function writeFiles(
         await syncFolder(dirname(path))
         continue
       }
-      await create(backupOf(path, files, clock.now()), before, mode)
-      putMainBack = () => replaceKeepingOwner(path, before, mode)
+      backup = backupOf(path, files, clock.now())
+      await create(backup, before, mode)
       await replaceKeepingOwner(path, after, mode)
     }
     folderIsNew = makeFolder(nginx.folder)
   } catch (error) {
-    await takeBack()
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new Error(`Not every file could be written, and everything is as it was before. ${reason}`)
+    throw await takenBack('Not every file could be written', error, takeBack)
   }
   return takeBack
+}
+
+/** Takes everything back. Returns the error that says why, and what is left. */
+export async function takenBack(what: string, cause: unknown, takeBack: TakeBack): Promise<Error> {
+  const faults = await takeBack()
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  if (faults.length === 0) return new Error(`${what}, and everything is as it was before. ${reason}`)
+  return new Error([`${what}, and not everything could be taken back. ${reason}`, ...faults].join('\n'))
+}
+
+const isPartOf = (path: string | undefined, folder: string): boolean =>
+  path !== undefined && `${path}/`.startsWith(`${folder}/`)
+
+/** Removing the include of Drawbridge takes away also one that the administrator had added before. */
+async function putBack({ config, main }: Writing['found']): Promise<void> {
+  if (readFileSync(config, 'utf8') !== main) await replaceKeepingOwner(config, main, statSync(config).mode & 0o777)
 }
 
 /** Beside the main file, where nginx includes nothing with this ending. */

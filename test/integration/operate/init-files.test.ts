@@ -1,9 +1,9 @@
-import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { loadEdgeAgentConfig } from '../../../src/config/edge-agent.ts'
 import { listing } from '../../support/edge/edge-folder.ts'
 import { makeCertificate } from '../../support/edge/openssl.ts'
-import { initHere } from '../../support/init-here.ts'
+import { INCLUDE, initHere } from '../../support/init-here.ts'
 
 const DONE = 'Everything is there already. Nothing was changed.'
 
@@ -210,4 +210,43 @@ test('a root certificate for an authority that needs none is refused: the second
   expect(await here.call({ acmeCa: '/nowhere/ca.pem' })).toContain(
     'refused: --acme-ca /nowhere/ca.pem is for a private authority, and --acme-directory is letsencrypt.',
   )
+})
+
+const REHEARSAL_FAILS = { withEdge: () => Promise.reject(new Error('The test entry was not served: HTTP 403.')) }
+
+test('an include that the administrator had added stays when a rehearsal fails', async () => {
+  using here = initHere({ main: `http {\n${INCLUDE}}\n` })
+  const before = listing(here.path())
+  expect(await here.call({}, REHEARSAL_FAILS)).toContain(
+    'refused: The rehearsal failed, and everything is as it was before. The test entry was not served: HTTP 403.',
+  )
+  expect(listing(here.path())).toEqual(before)
+})
+
+test('the rest is taken back if nginx cannot be left, and both reasons are told', async () => {
+  using here = initHere()
+  const before = listing(here.path())
+  const leave = () => Promise.reject(new Error('A service owns the folder.'))
+  const printed = await here.call({}, { ...REHEARSAL_FAILS, leave })
+  expect(printed).toContain(
+    'refused: The rehearsal failed, and not everything could be taken back. The test entry was not served: HTTP 403.\n' +
+      "nginx may run with Drawbridge's servers until it is reloaded: ",
+  )
+  expect(printed).toContain('service owns the folder.')
+  expect(listing(here.path())).toEqual(before)
+})
+
+test('the copy of the main file stays if the main file cannot be put back', async () => {
+  using here = initHere()
+  const main = here.text('nginx', 'nginx.conf')
+  const leave = async () => {
+    rmSync(here.path('nginx', 'nginx.conf'))
+    mkdirSync(here.path('nginx', 'nginx.conf'))
+  }
+  const copy = here.path('etc', 'nginx.conf.before-drawbridge')
+  expect(await here.call({}, { ...REHEARSAL_FAILS, leave })).toContain(
+    `${here.path('nginx', 'nginx.conf')} is not as it was, and ${copy} is its copy: `,
+  )
+  expect(readdirSync(here.path('etc'))).toEqual(['nginx.conf.before-drawbridge'])
+  expect(here.text('etc', 'nginx.conf.before-drawbridge')).toBe(main)
 })

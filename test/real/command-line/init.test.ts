@@ -7,6 +7,7 @@ import { freePort } from '../../../lab/free-port.ts'
 import { initParts } from '../../../src/compose/machine/init.ts'
 import { loadConfig } from '../../../src/config/config.ts'
 import { loadEdgeAgentConfig } from '../../../src/config/edge-agent.ts'
+import { init } from '../../../src/operate/init/init.ts'
 import { startWebBackend, type WebBackend } from '../../support/backends/web-backend.ts'
 import { startBindHost } from '../../support/dns/bind.ts'
 import { randomKey, type ZoneHost } from '../../support/dns/served-zone.ts'
@@ -329,6 +330,31 @@ test('a rehearsal that is not served takes back what was written', async () => {
   expect(code).not.toBe(0)
   expect(stderr).toContain('The rehearsal failed, and everything is as it was before.')
   expect(stderr).toContain('The test entry was not served: HTTP 403.')
+  expect(everything(at)).toEqual(before)
+})
+
+test('a test entry that cannot be taken away goes with the folder, and an include that was there before stays', async () => {
+  const at = await started(({ prefix }) => ({ 'nginx.conf': debianMain(prefix) }))
+  const before = everything(at)
+  const withEdge: typeof initParts.withEdge = (place, work) =>
+    initParts.withEdge(place, (edge) =>
+      work({
+        ...edge,
+        prepare: () => edge.prepare(),
+        ask: (question) => edge.ask(question),
+        change: (asked) =>
+          asked.items[0]?.wanted === 'absent' ? Promise.reject(new Error('nobody proved it')) : edge.change(asked),
+      }),
+    )
+  const options = {
+    ...{ config: configOf(at), nginx: at.binary, nginxConfig: at.config, nginxPrefix: at.prefix },
+    ...{ httpPort: String(at.ports.http), httpsPort: String(at.ports.https), address: at.address, zone: ZONE },
+    ...{ dnsServer: `127.0.0.1:${port}`, internalNetwork: ['127.0.0.0/8'], yes: true },
+  }
+  const screen = { print: () => undefined } as never
+  await expect(init(options, { ...initParts, withEdge }, screen, undefined)).rejects.toThrow(
+    'The rehearsal failed, and everything is as it was before. nobody proved it',
+  )
   expect(everything(at)).toEqual(before)
 })
 
