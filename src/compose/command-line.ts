@@ -39,6 +39,7 @@ import { addBackups, addEdge, addReconcile, addResolve, addWithdraw } from '../o
 import { addKeys, addStore } from '../operate/store-commands.ts'
 import { addVerify } from '../operate/verify-command.ts'
 import { VERSION } from '../runtime/version.ts'
+import { outliveReader } from '../terminal/closed-output.ts'
 import { edgeMachine, keepMachine, linesHere, machine, siteHere } from './machine/machine.ts'
 
 /**
@@ -46,11 +47,9 @@ import { edgeMachine, keepMachine, linesHere, machine, siteHere } from './machin
  * command loads only what it uses.
  */
 export async function run(argv: readonly string[]): Promise<void> {
-  // The reader of a pipe may stop early, as in `drawbridge status | head`.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) =>
-    process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.notWell),
-  )
-  const program = commandLine(argv[2])
+  const [, , word = ''] = argv
+  outliveReader(process, ONLY_LOOKS.has(word))
+  const program = commandLine(word)
   let named: string | undefined
   program.hook('preAction', (_, { registeredArguments: [first], args: [word] }) => {
     if (first && NAMED.includes(first.name())) named = word
@@ -81,6 +80,8 @@ const INSPECT: Readonly<Record<string, Add>> = {
   ...{ status: addStatus, health: addHealth, wait: addWait, diagnose: addDiagnose, policy: addPolicy },
   ...{ diff: (program: Command) => addDiff(program, linesHere), plans: addPlans, events: addEvents },
 }
+
+const ONLY_LOOKS = new Set([...Object.keys(INSPECT), 'export', 'show', 'audit', 'mcp'])
 
 /** All commands and their options. With the name of a command that stands for itself, only that one: to build all takes longer than most. */
 export function commandLine(named = ''): Command {
