@@ -40,6 +40,9 @@ async function comparedPlans(
 ): Promise<readonly { readonly planId: string; readonly host: string; readonly isBlocked?: true }[]> {
   if (host !== undefined && !all) return [{ planId: await planIdOf(api, host), host }]
   if (host !== undefined || !all) throw new UsageError('Name a host, or pass --all to compare every exposure.')
+  // Outside, no row has a plan, and rows may be missing: nothing to compare would look like no difference.
+  if ((await api.policy()).caller.network !== 'internal')
+    throw new UsageError('Only internal callers see the plans of all hosts. Run the command in the internal network.')
   const { hosts } = await api.allHosts()
   return hosts.flatMap(({ planId, host: name, blocked }) =>
     planId === undefined ? [] : [{ planId, host: name, ...(blocked && { isBlocked: true as const }) }],
@@ -78,8 +81,9 @@ export const unknownLines = (server: string, unknown: number): string[] =>
     : []
 
 /** Every difference as a sentence with its place below it, or one sentence per host without any. */
-export const driftLines = (drifts: readonly Compared[], screen: Screen, now: number): string[] =>
-  drifts.flatMap(({ host, differences, isBlocked }) =>
+export function driftLines(drifts: readonly Compared[], screen: Screen, now: number): string[] {
+  if (drifts.length === 0) return ['No host is exposed, so there is nothing to compare.']
+  return drifts.flatMap(({ host, differences, isBlocked }) =>
     differences.length === 0
       ? [
           isBlocked
@@ -88,6 +92,7 @@ export const driftLines = (drifts: readonly Compared[], screen: Screen, now: num
         ]
       : [`${host}:`, ...differences.flatMap((difference) => differenceLines(difference, screen, now))],
   )
+}
 
 /** What leads on from a comparison that found something. `notes`: where the lines are shown that are not shown here. */
 export const nextLines = (drifts: readonly Compared[], screen: Screen, notes: readonly string[]): string[] =>

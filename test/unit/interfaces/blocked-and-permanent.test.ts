@@ -19,6 +19,7 @@ test('diff of every host names a blocked one and goes on with the others', async
     planId: `plan_${one.host}`,
   }))
   const api = {
+    policy: async () => ({ caller: { network: 'internal' } }),
     allHosts: async () => ({ hosts: rows }),
     drift: async (planId: string) => {
       if (planId === 'plan_a.test') throw new Refusal(problem('plan_not_applied'))
