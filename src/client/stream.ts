@@ -1,5 +1,5 @@
 import type { Clock } from '../primitives/clock.ts'
-import { refusalOf, Unreachable } from './refusal.ts'
+import { Refusal, refusalOf, Unreachable } from './refusal.ts'
 
 export interface StreamOptions {
   /** Continue after this event. */
@@ -12,7 +12,7 @@ interface Source {
   readonly baseUrl: string
   readonly fetch: typeof fetch
   readonly path: string
-  /** An endless stream reconnects after a lost connection and continues from the last event. */
+  /** An endless stream reconnects after a lost connection or a refusal for now, and continues from the last event. */
   readonly endless: boolean
   readonly clock: Clock
 }
@@ -22,20 +22,29 @@ const RECONNECT_MS = 1_000
 export async function* stream(source: Source, options: StreamOptions = {}): AsyncGenerator<StreamedEvent, void> {
   const { signal } = options
   let lastEventId = options.lastEventId
-  for (let pauseMs = 0; !signal?.aborted; pauseMs = RECONNECT_MS) {
+  let wasOpen = false
+  for (let pauseMs = 0; !signal?.aborted; ) {
     if (pauseMs > 0) await source.clock.sleep(pauseMs, { signal })
+    pauseMs = RECONNECT_MS
     try {
-      for await (const event of await open(source, lastEventId, signal)) {
+      const events = await open(source, lastEventId, signal)
+      wasOpen = true
+      for await (const event of events) {
         lastEventId = event.id
         yield event
       }
       if (!source.endless) return
     } catch (error) {
       if (signal?.aborted) return
-      if (!source.endless || !(error instanceof Unreachable || error instanceof TypeError)) throw error
+      if (!source.endless || !isOverSoon(error, wasOpen)) throw error
+      if (error instanceof Refusal) pauseMs = Math.max(RECONNECT_MS, (error.retryAfter ?? 0) * 1000)
     }
   }
 }
+
+/** A service that restarts, or has too much to do, refuses for now. Who was never let in is told. */
+const isOverSoon = (error: unknown, wasOpen: boolean): boolean =>
+  error instanceof Unreachable || error instanceof TypeError || (wasOpen && error instanceof Refusal && error.retryable)
 
 async function open(
   { baseUrl, fetch, path }: Source,
