@@ -35,5 +35,16 @@ export const withApiOptions = (command: Command): Command => withJson(withUrl(co
 /** Imports the client only when a command calls the API: help and completion start faster without it. */
 export async function apiClient({ url }: ApiOptions): Promise<DrawbridgeClient> {
   const { createClient } = await import('../client/client.ts')
-  return createClient(await serviceUrl(url, process.env))
+  const client = createClient(await serviceUrl(url, process.env))
+  const getPlan: DrawbridgeClient['getPlan'] = async (planId) => {
+    const plan = await client.getPlan(planId)
+    hosts.set(planId, plan.host)
+    return plan
+  }
+  return { ...client, getPlan }
 }
+
+const hosts = new Map<string, string>()
+
+/** The host of a plan that this command has read. */
+export const hostOfPlan = (planId: string): string | undefined => hosts.get(planId)

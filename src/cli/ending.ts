@@ -2,8 +2,9 @@ import { Refusal, Unreachable } from '../client/refusal.ts'
 import { Declined, UsageError } from '../terminal/declare.ts'
 import { standardOutput } from '../terminal/print.ts'
 import { screenOn } from '../terminal/screen.ts'
+import { hostOfPlan } from './api-client.ts'
 import { EXIT, exitCodeOf } from './exit-codes.ts'
-import { nextCommand } from './next-action.ts'
+import { nextCommand, type Subject } from './next-action.ts'
 import { notedPlan, wereShown } from './steps-display.ts'
 import { type ProblemView, refusalLines } from './views/steps.ts'
 
@@ -21,7 +22,9 @@ export function endWith(error: unknown, json: boolean, named?: string): number {
   return exitCode
 }
 
-const planIn = (named = ''): string | undefined => (named.startsWith('plan_') ? named : undefined)
+/** What was typed is a host or a plan. */
+const subjectOf = (named = ''): Subject =>
+  named.startsWith('plan_') ? { planId: named, host: hostOfPlan(named) } : { host: named || undefined }
 
 interface Ending {
   readonly problem: ProblemView | { readonly code: string; readonly detail: string }
@@ -31,10 +34,9 @@ interface Ending {
 function ending(error: unknown, json: boolean, named: string | undefined): Ending {
   if (error instanceof Refusal) {
     const refused = error.problem as unknown as ProblemView
-    const problem = {
-      ...refused,
-      nextAction: nextCommand(error.problem, { planId: notedPlan(error) ?? planIn(named), named }),
-    }
+    const subject = subjectOf(named)
+    const planId = notedPlan(error) ?? subject.planId
+    const problem = { ...refused, nextAction: nextCommand(error.problem, { ...subject, planId }) }
     // A person has seen the steps while they ran.
     if (wereShown(error) && !json)
       return { problem: { ...problem, steps: [], rollback: [] }, exitCode: exitCodeOf(problem) }

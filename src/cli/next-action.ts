@@ -64,13 +64,13 @@ const EXPOSED_HERE =
 export interface Subject {
   /** The plan whose run was refused or failed. */
   readonly planId?: string | undefined
-  /** The host, or the plan in its place, as it was typed. */
-  readonly named?: string | undefined
+  /** As it was typed, or that of the plan. */
+  readonly host?: string | undefined
 }
 
 export function nextCommand(
   problem: Pick<ProblemBody, 'code' | 'nextAction' | 'checks'> & { readonly expiresAt?: unknown },
-  { planId = 'PLAN', named = 'HOST' }: Subject = {},
+  { planId = 'PLAN', host = 'HOST' }: Subject = {},
 ): string {
   const { code, nextAction } = problem
   const sentence = isExposedHere(problem)
@@ -80,7 +80,7 @@ export function nextCommand(
       : ((Object.hasOwn(COMMANDS, code) ? COMMANDS[code] : undefined) ?? nextAction)
   return (
     sentence
-      .replaceAll(/\bHOST\b/g, named)
+      .replaceAll(/\bHOST\b/g, host)
       .replaceAll(/\bPLAN(?:_ID)?\b/g, planId)
       // A command on the server finds the file by itself.
       .replace(/(drawbridge resolve \S+) --config FILE/, '$1')

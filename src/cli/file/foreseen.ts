@@ -40,15 +40,15 @@ async function reasonAgainst(act: Act, clock: Clock): Promise<Reason | undefined
       return undefined
     } catch (error) {
       if (error instanceof Refusal && error.code === 'rate_limited') await clock.sleep((error.retryAfter ?? 1) * 1000)
-      else return reasonOf(error)
+      else return reasonOf(error, act.host)
     }
   }
 }
 
-function reasonOf(error: unknown): Reason {
+function reasonOf(error: unknown, host: string): Reason {
   if (error instanceof Refusal) {
     const { code, message: detail, problem } = error
-    return { code, detail, nextAction: nextCommand(problem), exitCode: exitCodeOf(error) }
+    return { code, detail, nextAction: nextCommand(problem, { host }), exitCode: exitCodeOf(error) }
   }
   if (!(error instanceof UsageError)) throw error
   return { code: 'usage', detail: error.message, nextAction: null, exitCode: EXIT.usage }
