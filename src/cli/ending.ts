@@ -1,6 +1,6 @@
 import { Refusal, Unreachable } from '../client/refusal.ts'
 import { Declined, UsageError } from '../terminal/declare.ts'
-import { standardOutput } from '../terminal/print.ts'
+import { type Format, printAs } from '../terminal/print.ts'
 import { screenOn } from '../terminal/screen.ts'
 import { hostOfPlan } from './api-client.ts'
 import { EXIT, exitCodeOf } from './exit-codes.ts'
@@ -11,10 +11,11 @@ import { type ProblemView, refusalLines } from './views/steps.ts'
 const CONNECT =
   'Check that the service runs. Set its address with --url, DRAWBRIDGE_URL or url in ~/.config/drawbridge/config.yaml.'
 
-/** Prints why a command failed and what to do next, never a stack trace. Returns the exit code. */
-export function endWith(error: unknown, json: boolean, named?: string): number {
-  const { problem, exitCode } = ending(error, json, named)
-  if (json) standardOutput().print(...JSON.stringify(problem, null, 2).split('\n'))
+/** Prints why a command failed and what to do next, never a stack trace. Resolves with the exit code. */
+export async function endWith(error: unknown, format: Format | undefined, named?: string): Promise<number> {
+  const isDocument = format === 'json' || format === 'yaml'
+  const { problem, exitCode } = ending(error, isDocument, named)
+  if (isDocument) await printAs({ body: problem, lines: () => [] }, format)
   else {
     const screen = screenOn(process.stderr, process.env)
     screen.print(...('title' in problem ? refusalLines(problem, screen) : `drawbridge: ${problem.detail}`.split('\n')))
@@ -31,14 +32,14 @@ interface Ending {
   readonly exitCode: number
 }
 
-function ending(error: unknown, json: boolean, named: string | undefined): Ending {
+function ending(error: unknown, isDocument: boolean, named: string | undefined): Ending {
   if (error instanceof Refusal) {
     const refused = error.problem as unknown as ProblemView
     const subject = subjectOf(named)
     const planId = notedPlan(error) ?? subject.planId
     const problem = { ...refused, nextAction: nextCommand(error.problem, { ...subject, planId }) }
     // A person has seen the steps while they ran.
-    if (wereShown(error) && !json)
+    if (wereShown(error) && !isDocument)
       return { problem: { ...problem, steps: [], rollback: [] }, exitCode: exitCodeOf(problem) }
     return { problem, exitCode: exitCodeOf(problem) }
   }

@@ -33,3 +33,19 @@ const BY_ERROR_CODE: Readonly<Record<string, number>> = {
 
 export const exitCodeOf = ({ code, retryable }: { readonly code: string; readonly retryable: boolean }): number =>
   BY_ERROR_CODE[code] ?? (retryable ? EXIT.notNow : EXIT.refused)
+
+const BY_RUN_STATE: Readonly<Record<string, number>> = {
+  rolled_back: EXIT.putBack,
+  blocked: EXIT.blocked,
+  // The service ended the stream before the run.
+  running: EXIT.notNow,
+}
+
+/** How the newest run of a plan ended. Callers outside see only how the plan stands since. */
+export const exitCodeOfRun = ({ state, runs = [] }: PlanAndRuns): number =>
+  BY_RUN_STATE[runs.at(-1)?.state ?? state] ?? EXIT.ok
+
+interface PlanAndRuns {
+  readonly state: string
+  readonly runs?: readonly { readonly state: string }[] | undefined
+}

@@ -71,9 +71,9 @@ const warningLines = ({ warnings }: { readonly warnings: readonly string[] }): s
 
 const SHOW_CURSOR = '\u001b[?25h'
 
-/** Shows the steps of the plan's newest run until it ends. */
-export async function followLive(client: DrawbridgeClient, planId: string): Promise<void> {
-  await withSteps(client, planId, false, async (onProgress) => {
+/** Shows the steps of the plan's newest run until it ends; `isSilent`: only waits for that. */
+export async function followLive(client: DrawbridgeClient, planId: string, isSilent: boolean): Promise<void> {
+  await withSteps(client, planId, isSilent, async (onProgress) => {
     for await (const event of client.followPlan(planId)) onProgress?.(event)
   })
 }

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander'
-import { withOutput } from '../cli/api-client.ts'
+import { formatOf, withOutput } from '../cli/api-client.ts'
 import { addAdopt } from '../cli/commands/adopt.ts'
 import { addApply, addDown, addExtend, addPlan, addRemove, addRenew, addUp } from '../cli/commands/expose.ts'
 import { addExport, addImport } from '../cli/commands/exposures.ts'
@@ -40,6 +40,7 @@ import { addKeys, addStore } from '../operate/store-commands.ts'
 import { addVerify } from '../operate/verify-command.ts'
 import { VERSION } from '../runtime/version.ts'
 import { outliveReader } from '../terminal/closed-output.ts'
+import type { Format } from '../terminal/print.ts'
 import { edgeMachine, keepMachine, linesHere, machine, siteHere } from './machine/machine.ts'
 
 /**
@@ -51,8 +52,11 @@ export async function run(argv: readonly string[]): Promise<void> {
   outliveReader(process, ONLY_LOOKS.has(word))
   const program = commandLine(word)
   let named: string | undefined
-  program.hook('preAction', (_, { registeredArguments: [first], args: [word] }) => {
-    if (first && NAMED.includes(first.name())) named = word
+  let format: Format | undefined
+  program.hook('preAction', (_, begun) => {
+    const [first] = begun.registeredArguments
+    if (first && NAMED.includes(first.name())) named = begun.args[0]
+    format = formatOf(begun.opts())
   })
   try {
     await program.parseAsync([...argv])
@@ -60,7 +64,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage
     else {
       const { endWith } = await import('../cli/ending.ts')
-      process.exitCode = endWith(error, argv.includes('--json') || argv.join(' ').includes('-o json'), named)
+      process.exitCode = await endWith(error, format, named)
     }
   }
 }

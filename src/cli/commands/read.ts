@@ -7,7 +7,7 @@ import { print, printAs, standardOutput } from '../../terminal/print.ts'
 import type { Screen } from '../../terminal/screen.ts'
 import { type ApiOptions, apiClient, formatOf, type OutputOptions, withApiOptions, withOutput } from '../api-client.ts'
 import { parseDuration } from '../duration.ts'
-import { EXIT } from '../exit-codes.ts'
+import { EXIT, exitCodeOfRun } from '../exit-codes.ts'
 import { namedHost } from '../exposure-options.ts'
 import type { LinesHere } from '../views/drift.ts'
 import { diffFile, type FileOptions, withFile } from './exposures.ts'
@@ -251,23 +251,25 @@ export function addPlans(program: Command): void {
   withExample(command, 'drawbridge plans --limit 10')
   const show = withOutput(command.command('show <planOrHost>'))
     .description('show a plan with its runs, or follow the run that is in progress')
-    .option('--follow', 'show the steps of the newest run until it ends')
+    .option('--follow', 'show the steps of the newest run until it ends, and end with its exit code')
     .action(async (planOrHost: string, { follow, ...options }: OutputOptions & { follow?: boolean }) => {
       const { planLines, runLines } = await import('../views/plan.ts')
       const { planIdOf } = await import('../plan-of.ts')
       const api = await apiClient(options)
       const planId = await planIdOf(api, planOrHost)
+      const format = formatOf(options)
       if (follow) {
         const { followLive } = await import('../live-run.ts')
         await api.getPlan(planId)
-        await followLive(api, planId)
+        await followLive(api, planId, format !== undefined)
       }
       const plan = await api.getPlan(planId)
+      const exitCode = follow ? exitCodeOfRun(plan) : EXIT.ok
       const lines = (screen: Screen) => [
         ...planLines(plan, screen, api.clock.now()),
         ...runLines(plan.runs ?? [], screen),
       ]
-      await printAs({ body: plan, names: [plan.planId], lines }, formatOf(options))
+      await printAs({ body: plan, names: [plan.planId], lines, exitCode }, format)
     })
   withExample(show, 'drawbridge plans show plan_4c7p0wq9d2f6h8k1m3n5r7t9v0', 'drawbridge plans show hello.example.test')
 }

@@ -89,7 +89,7 @@ test('an apply that failed names its own plan in the command that repeats it', a
   const client = { clock: {}, applyPlan: () => Promise.reject(new Refusal(problem('apply_failed'))) } as never
   const failed = await applyLive(client, 'plan_a', true).catch((error: unknown) => error)
   const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
-  endWith(failed, true)
+  await endWith(failed, 'json')
   const told = written.mock.calls.join('')
   written.mockRestore()
   expect(told).toContain('then run drawbridge apply plan_a again.')
