@@ -216,6 +216,7 @@ const MAY_CHOOSE_CLOCK = [
   'compose',
   'client/client.ts',
   'store/open.ts',
+  'cli/completion/offered.ts',
   'cli/service/service-address.ts',
   'operate/control/client.ts',
   'dns/read-back.ts',

@@ -6,13 +6,20 @@ import { urlOnThisMachine } from './service-address.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** The address of the service: `--url`, then DRAWBRIDGE_URL, then `url` in the user's own file, then this machine. */
-export async function serviceUrl(option: string | undefined, environment: Environment): Promise<string> {
+/**
+ * The address of the service: `--url`, then DRAWBRIDGE_URL, then `url` in the user's own file, then this machine. `signal` ends the
+ * search there, which resolves with the likeliest address then.
+ */
+export async function serviceUrl(
+  option: string | undefined,
+  environment: Environment,
+  signal?: AbortSignal,
+): Promise<string> {
   if (option !== undefined) return checked(option, '--url')
   const variable = environment.DRAWBRIDGE_URL
   if (variable) return checked(variable, 'DRAWBRIDGE_URL')
   const { file, url } = await ownSettings(environment)
-  return url === undefined ? await urlOnThisMachine(environment) : checked(url, `url in ${file}`)
+  return url === undefined ? await urlOnThisMachine(environment, { signal }) : checked(url, `url in ${file}`)
 }
 
 /** Who the user is, a name that the service checks: `--owner`, then DRAWBRIDGE_OWNER, then `owner` in the user's own file. Undefined: nobody has said it. */

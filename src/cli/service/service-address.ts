@@ -19,22 +19,28 @@ const READY_WITHIN_MS = 15_000
 const PROBE_MS = 700
 const MOST_ADDRESSES = 8
 
-/**
- * The address of a service of this machine: the first that sees this machine as internal, else one that answers, else the likeliest.
- * `isRunning`: whether there is a service that may answer soon, as after `systemctl start`. It is waited for.
- */
+interface Search {
+  /** Whether there is a service that may answer soon, as after `systemctl start`. It is waited for. */
+  readonly isRunning?: () => boolean
+  /** Ends the search. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The address of a service of this machine: the first that sees this machine as internal, else one that answers, else the likeliest. */
 export async function urlOnThisMachine(
   environment: Environment,
-  isRunning = () => existsSync(UNIT_GROUP),
+  { isRunning = () => existsSync(UNIT_GROUP), signal }: Search = {},
 ): Promise<string> {
   const likely = await likelyUrls(environment)
   const isEnough = (url: string | undefined) => url !== undefined || !isRunning()
-  const limits = { firstMs: 200, withinMs: READY_WITHIN_MS, clock: systemClock }
-  return (await poll(() => answering(likely), isEnough, limits)) ?? likely[0] ?? DEFAULT_URL
+  const limits = { firstMs: 200, withinMs: READY_WITHIN_MS, clock: systemClock, signal }
+  // Rejects only when the search is ended.
+  const found = await poll(() => answering(likely, signal), isEnough, limits).catch(() => undefined)
+  return found ?? likely[0] ?? DEFAULT_URL
 }
 
-async function answering(likely: readonly string[]): Promise<string | undefined> {
-  const networks = await Promise.all(likely.map(networkSeenBy))
+async function answering(likely: readonly string[], signal: AbortSignal | undefined): Promise<string | undefined> {
+  const networks = await Promise.all(likely.map((url) => networkSeenBy(url, signal)))
   const inside = likely[networks.indexOf('internal')]
   return inside ?? likely.find((_, index) => networks[index] !== undefined)
 }
@@ -98,9 +104,10 @@ const everyAddress = (port: number, scheme = 'http'): string[] =>
     .map((address) => urlAt(address, port, scheme))
 
 /** Undefined if no Drawbridge answers there. */
-async function networkSeenBy(url: string): Promise<string | undefined> {
+async function networkSeenBy(url: string, signal: AbortSignal | undefined): Promise<string | undefined> {
+  const probe = systemClock.timeout(PROBE_MS)
   try {
-    const answer = await getJson(`${url}/api/policy`, systemClock.timeout(PROBE_MS))
+    const answer = await getJson(`${url}/api/policy`, signal ? AbortSignal.any([probe, signal]) : probe)
     const { caller } = answer as { caller?: { network?: unknown } }
     return typeof caller?.network === 'string' ? caller.network : undefined
   } catch {

@@ -97,14 +97,15 @@ describe('the address of the service', () => {
     const service = createServer((_request, response) => response.end('{"caller":{"network":"internal"}}'))
     onTestFinished(() => void service.close())
     let looks = 0
-    const url = await urlOnThisMachine({ DRAWBRIDGE_CONFIG: config }, () => {
+    const isRunning = () => {
       looks += 1
       if (looks === 2) service.listen(port, '127.0.0.1')
       return true
-    })
+    }
+    const url = await urlOnThisMachine({ DRAWBRIDGE_CONFIG: config }, { isRunning })
     expect([url, looks > 1]).toEqual([`http://127.0.0.1:${port}`, true])
     service.close()
-    expect(await urlOnThisMachine({ DRAWBRIDGE_CONFIG: config }, () => false)).toBe(url)
+    expect(await urlOnThisMachine({ DRAWBRIDGE_CONFIG: config }, { isRunning: () => false })).toBe(url)
   })
 
   test('is refused with its source when it is invalid; a file with line and field', async () => {
