@@ -32,5 +32,23 @@ export function faultOf(path: string, error: unknown): unknown {
   return new EdgeFault('write_failed', `${path} could not be read or written (${code}).`)
 }
 
+/**
+ * What `read` finds at a path, or `none` if there is none. Throws an EdgeFault if it
+ * cannot be read: nobody knows what stands there.
+ */
+export function unlessNone<T>(path: string, read: () => T, none: T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (isNone(error)) return none
+    throw faultOf(path, error)
+  }
+}
+
+/** Whether a read has failed because there is nothing, something else, or a link that leads nowhere. */
+export const isNone = (error: unknown): boolean => NONE.includes(errorCode(error) ?? '')
+
+const NONE = ['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP']
+
 export const notRegularFile = (path: string): EdgeFault =>
   new EdgeFault('changed_meanwhile', `${path} is not a regular file. Move it away.`)

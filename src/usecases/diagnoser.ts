@@ -80,8 +80,7 @@ export class Diagnoser {
     const since = clock.monotonic()
     using deadline = new Deadline(LIMIT_MS, (error) => onFault(error, host), clock)
     const subject = await deadline.within<Subject | undefined | 'late'>(SUBJECT_MS, () => this.#find(host), 'late')
-    if (subject === 'late')
-      throw new Problem('unavailable', 'The store or the disk does not answer.', { retryAfter: 5 })
+    if (subject === 'late') throw noAnswer()
     if (!subject) throw notFound()
     const [evidence, exposure] = await Promise.all([
       inspectHost(this.#parts, subject, deadline, since),
@@ -113,7 +112,11 @@ export class Diagnoser {
 
   async #find(host: string): Promise<Subject | undefined> {
     const { reader, store } = this.#parts
-    const [map, exposure] = await Promise.all([reader?.read(), store.findExposure(host)])
+    const reading = reader?.read().catch((error: unknown) => {
+      this.#parts.onFault(error, host)
+      throw noAnswer()
+    })
+    const [map, exposure] = await Promise.all([reading, store.findExposure(host)])
     const plan = exposure && (await store.findPlan(exposure.planId))
     const served = map?.find(host)
     if (!plan && !served) return undefined
@@ -136,5 +139,7 @@ export class Diagnoser {
 /** A run that leaves the exposure applied, such as a repair, holds it as well. */
 const exposureState = ({ state, runId }: Exposure): ExposureEvidence['state'] =>
   state === 'blocked' ? 'blocked' : state === 'applied' && runId === undefined ? 'applied' : 'busy'
+
+const noAnswer = (): Problem => new Problem('unavailable', 'The store or the disk does not answer.', { retryAfter: 5 })
 
 const notFound = (): Problem => new Problem('host_not_found', 'The edge does not serve this host.')

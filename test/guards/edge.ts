@@ -45,8 +45,16 @@ export const EDGE_GUARDS: Cuts = {
   ],
   'pieces of work in one turn share a slice': '  if (known !== undefined) return known\n',
   'a file that cannot be read is not one that is missing': [
-    "    if (NONE.includes(errorCode(error) ?? '')) return none\n    throw faultOf(path, error)\n",
+    '    if (isNone(error)) return none\n    throw faultOf(path, error)\n',
     '    return none\n',
+  ],
+  'a base file that cannot be read is not an empty one': [
+    "const text = unlessNone(this.#path, () => readFileSync(this.#path, 'utf8'), '')",
+    "let text = ''\n      try {\n        text = readFileSync(this.#path, 'utf8')\n      } catch {}",
+  ],
+  'a folder of hosts that cannot be listed is not an empty one': [
+    'unlessNone(folder, () => readdirSync(folder), [])',
+    '(() => { try { return readdirSync(folder) } catch { return [] } })()',
   ],
   'what could not be read is not taken for what was read before': [
     '      this.#fresh.clear()\n      throw error\n',

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { unlessNone } from '../../edge/faults.ts'
 import { BASE_FILE } from '../layout.ts'
 import { isSameStamp, type Stamp, stampOf } from './text/config-files.ts'
 
@@ -20,22 +21,15 @@ export class BaseFile {
     this.#path = join(folder, BASE_FILE)
   }
 
+  /** Throws an EdgeFault if the file cannot be read: nobody knows which generation nginx includes. */
   read(): Base {
     const { stamp } = stampOf(this.#path)
     if (!this.#latest || !isSameStamp(this.#latest.stamp, stamp)) {
-      const text = textAt(this.#path)
+      const text = unlessNone(this.#path, () => readFileSync(this.#path, 'utf8'), '')
       const base = { generation: generationIn(text), shape: withoutNumber(text), changedAt: Math.floor(stamp.ctimeMs) }
       this.#latest = { stamp, base }
     }
     return this.#latest.base
-  }
-}
-
-function textAt(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
   }
 }
 

@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
+import { faultOf, isNone, unlessNone } from '../../edge/faults.ts'
 import { CURRENT, GENERATIONS } from '../../edge/layout.ts'
+import { errorCode } from '../../primitives/durable-file.ts'
 import type { Slices } from '../../primitives/slices.ts'
 import { GATHERED_KINDS, ownStamp } from './parsed.ts'
 import { BACKENDS, type GatheredHost, type GatheredHosts } from './servers/server-index.ts'
@@ -44,6 +46,8 @@ export class GatheredHostsReader {
    * elsewhere.
    */
   readonly #shards = new Map<string, ReadonlyMap<string, GatheredHost>>()
+  /** The shards whose files have changed since they were gathered. Survives a failed reading. */
+  readonly #stale = new Set<string>()
   #hosts: GatheredHosts = new Map()
   #hasScattered = false
   #version = 0
@@ -52,25 +56,28 @@ export class GatheredHostsReader {
     this.#folder = folder
   }
 
-  /** `changed`: the hosts that may differ from those of the last call. */
+  /**
+   * `changed`: the hosts that may differ from those of the last call. Rejects with an EdgeFault if a file or a folder cannot be read:
+   * its hosts are not gone.
+   */
   async read(
     generation: number | undefined,
     slices: Slices,
   ): Promise<{ readonly gathering: Gathering; readonly changed: ReadonlySet<string> }> {
-    const { stale, changedAt } = await this.#refresh(generation, slices)
+    const changedAt = await this.#refresh(generation, slices)
     const changed = new Set<string>()
-    if (stale.size > 0) {
+    if (this.#stale.size > 0) {
       this.#version += 1
-      await this.#gather(stale, changed, slices)
+      await this.#gather(new Set(this.#stale), changed, slices)
+      this.#stale.clear()
     }
     const odd = [...this.#files].flatMap(([file, { isOdd }]) => (isOdd ? [file] : []))
     return { gathering: { hosts: this.#hosts, odd, version: this.#version, changedAt }, changed }
   }
 
-  /** Reads the files that have changed. `stale`: the shards that they belong to. */
-  async #refresh(generation: number | undefined, slices: Slices) {
+  /** Reads the files that have changed. Resolves with the time of the latest change. */
+  async #refresh(generation: number | undefined, slices: Slices): Promise<number> {
     const folder = join(this.#folder, GENERATIONS, String(generation))
-    const stale = new Set<string>()
     const seen = new Set<string>()
     let changedAt = 0
     for (const kind of generation === undefined ? [] : GATHERED_KINDS) {
@@ -84,16 +91,16 @@ export class GatheredHostsReader {
         if (known && isSameStamp(known.stamp, stamp)) continue
         const read = readGathered(join(folder, file), kind)
         this.#files.set(file, { ...read, stamp })
-        if (!known || read.isOdd || !areSame(known.entries, read.entries)) stale.add(shardOf(file))
+        if (!known || read.isOdd || !areSame(known.entries, read.entries)) this.#stale.add(shardOf(file))
         if (slices.isOver) await slices.next()
       }
     }
     for (const file of this.#files.keys()) {
       if (seen.has(file)) continue
       this.#files.delete(file)
-      stale.add(shardOf(file))
+      this.#stale.add(shardOf(file))
     }
-    return { stale, changedAt: Math.floor(changedAt) }
+    return Math.floor(changedAt)
   }
 
   async #gather(stale: ReadonlySet<string>, changed: Set<string>, slices: Slices): Promise<void> {
@@ -163,14 +170,10 @@ const MAP_LINE = new RegExp(
   `^(?!default |include )(?:([a-z0-9._-]+)|"~\\*\\^(${ESCAPED_HOST})\\$") ([^\\s;{}"'\\\\$]+);$`,
 )
 
-/** A file that cannot be read is odd: the parser reports the reason. */
+/** A file that is none, or that this process may not read, is odd: the parser reports the reason. */
 function readGathered(path: string, kind: string): Omit<GatheredFile, 'stamp'> {
-  let text: string
-  try {
-    text = readFileSync(path, 'utf8')
-  } catch {
-    return { entries: [], isOdd: true }
-  }
+  const text = textAt(path)
+  if (text === undefined) return { entries: [], isOdd: true }
   const pattern = kind === BACKENDS ? MAP_LINE : NAME_LINE
   const entries: Entry[] = []
   for (const [at, line] of text.split('\n').entries()) {
@@ -198,10 +201,14 @@ function parsedEntries(text: string, kind: string): Entry[] {
 const isKey = (name: string): boolean =>
   !['default', 'include', 'hostnames', 'volatile'].includes(name) && !/^[~\\]/.test(name)
 
-function visibleNames(folder: string, ending: string): string[] {
+function textAt(path: string): string | undefined {
   try {
-    return readdirSync(folder).filter((name) => name.endsWith(ending) && !name.startsWith('.'))
-  } catch {
-    return []
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (isNone(error) || errorCode(error) === 'EACCES') return undefined
+    throw faultOf(path, error)
   }
 }
+
+const visibleNames = (folder: string, ending: string): string[] =>
+  unlessNone(folder, () => readdirSync(folder), []).filter((name) => name.endsWith(ending) && !name.startsWith('.'))

@@ -1,8 +1,7 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
-import { faultOf } from '../../edge/faults.ts'
+import { faultOf, unlessNone } from '../../edge/faults.ts'
 import { GENERATIONS } from '../../edge/layout.ts'
-import { errorCode } from '../../primitives/durable-file.ts'
 import { Shard } from '../config/shards.ts'
 
 /** A file of a generation as it was last read. */
@@ -97,15 +96,3 @@ export const namesIn = (folder: string): readonly string[] => unlessNone(folder,
 /** Where a link leads. Null if there is none. Throws an EdgeFault if it cannot be read. */
 export const targetAt = (path: string): string | null =>
   unlessNone(path, () => (isLink(path) ? readlinkSync(path) : null), null)
-
-function unlessNone<T>(path: string, read: () => T, none: T): T {
-  try {
-    return read()
-  } catch (error) {
-    if (NONE.includes(errorCode(error) ?? '')) return none
-    throw faultOf(path, error)
-  }
-}
-
-/** There is nothing, something else, or a link that leads nowhere. */
-const NONE = ['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP']
