@@ -56,6 +56,15 @@ export const EDGE_GUARDS: Cuts = {
     'unlessNone(folder, () => readdirSync(folder), [])',
     '(() => { try { return readdirSync(folder) } catch { return [] } })()',
   ],
+  'a fault of a file that may pass is not remembered': [
+    'const faulty = { ...stamp, fault: found.code }',
+    'const faulty = { ...stamp }',
+  ],
+  'a folder that cannot be listed is told': '      this.report(folder, null, listed.unreadable, context)\n',
+  'our servers stay where they are while a part of the configuration is not read': [
+    "  if (!hidesListens || 'reason' in chosen) return chosen\n",
+    '  if (chosen) return chosen\n',
+  ],
   'what could not be read is not taken for what was read before': [
     '      this.#fresh.clear()\n      throw error\n',
     '      throw error\n',

@@ -63,6 +63,7 @@ export function parseConfiguration(request: ParseRequest, files: ConfigFiles): P
     ...http,
     servers: http.servers.map((server) => (server.path.startsWith(folder) ? stable(server) : server)),
     broken: included.broken().map(stable),
+    hidesListens: http.hidesListens && stable(http.hidesListens),
     debugLogs: debugLogs.map(stable),
     ...pathsRead(files, folder, http.probes),
   }

@@ -69,6 +69,33 @@ export function chooseSockets(
   )
 }
 
+/**
+ * The present sockets of our servers, where nobody knows all servers of the administrator. `present`: those of the base file, like
+ * `bound`. Undefined if they are not for these addresses and ports.
+ */
+export function presentSockets(wanted: Wanted, present: ReadonlyMap<string, boolean>): OwnSockets | undefined {
+  const { ports } = wanted
+  const [http, https] = [presentAt(wanted, ports.http, present), presentAt(wanted, ports.https, present)]
+  return http && https && { http, https }
+}
+
+function presentAt(
+  { address: visited, listen }: Wanted,
+  port: number,
+  present: ReadonlyMap<string, boolean>,
+): readonly OwnSocket[] | undefined {
+  const has = (name: string) => present.has(`${name}:${port}`)
+  const found = listen.map((address) => {
+    const exact = [address, ...(isEvery(address) ? [visited] : [])].map(nginxName).filter(has)
+    return exact.length > 0 ? exact : ['*', '[::]'].filter(has).slice(0, 1)
+  })
+  if (found.some((names) => names.length === 0)) return undefined
+  return [...new Set(found.flat())].map((name) => ({
+    address: plainAddress(name),
+    isShared: present.get(`${name}:${port}`) === false,
+  }))
+}
+
 function socketsAt(
   { server, address: visited, listen }: Wanted,
   port: number,

@@ -1,5 +1,7 @@
+import { join } from 'node:path'
 import { EdgeFault } from '../../edge/contract/fault.ts'
-import { isWrittenByUs, releasedFolder } from '../../estate/layout.ts'
+import type { BrokenPlace } from '../../edge/served.ts'
+import { BASE_FILE, isWrittenByUs, releasedFolder } from '../../estate/layout.ts'
 import { BaseFile } from '../../estate/reading/base-file.ts'
 import { isRunByRoot } from '../../estate/reading/edge-reader.ts'
 import type { Parsed } from '../../estate/reading/parsed.ts'
@@ -9,7 +11,14 @@ import type { EdgeSettings } from '../../estate/settings.ts'
 import { escapeText } from '../../model/escape-text.ts'
 import { Slices } from '../../primitives/slices.ts'
 import { sharedIn } from '../config/render-base.ts'
-import { chooseSockets, type ForeignListen, type Listening, type SocketConflict } from '../config/sockets.ts'
+import {
+  chooseSockets,
+  type ForeignListen,
+  type Listening,
+  type OwnSockets,
+  presentSockets,
+  type SocketConflict,
+} from '../config/sockets.ts'
 import { http2Reader } from './nginx-build.ts'
 
 type Beside = Pick<
@@ -19,13 +28,14 @@ type Beside = Pick<
 
 /**
  * Reads where the administrator's servers listen, and chooses where our servers listen. It reads files again only when they have
- * changed. Rejects with `unavailable` if our servers cannot listen without taking visitors from the administrator's.
+ * changed. Our servers stay where they are while a part of the configuration is not read. Rejects with `unavailable` if they cannot
+ * listen without taking visitors from the administrator's, or if nobody knows that.
  */
 export function listeningReader(settings: Beside): () => Promise<Listening> {
   const base = new BaseFile(settings.folder)
   const configuration = new ParsedConfiguration(settings, 'servers')
   const hasHttp2 = http2Reader(settings.binary, settings.clock)
-  let latest: { readonly parsed: Parsed; readonly chosen: ReturnType<typeof chosenFor> } | undefined
+  let latest: { readonly parsed: Parsed; readonly chosen: OwnSockets | SocketConflict } | undefined
   return async () => {
     const { shape, ...present } = base.read()
     const parsed = await configuration.read({ shape, ...present }, [], new Slices(settings.clock))
@@ -41,9 +51,15 @@ export function listeningReader(settings: Beside): () => Promise<Listening> {
  * `shared`: the sockets that we shared when the base file was written. Undefined: a server of ours is alone if it has
  * `default_server`.
  */
-function chosenFor(settings: Beside, { servers, serversBefore }: Parsed, shared: ReadonlySet<string> | undefined) {
+function chosenFor(
+  settings: Beside,
+  { servers, serversBefore, hidesListens }: Parsed,
+  shared: ReadonlySet<string> | undefined,
+): OwnSockets | SocketConflict {
   const foreign: ForeignListen[] = []
   const bound = new Map<string, boolean>()
+  /** Those of the base file. */
+  const present = new Map<string, boolean>()
   /** Sockets whose first server is not ours. */
   const led = new Set<string>()
   // nginx may read an administrator's file in our folder before the base file.
@@ -56,15 +72,23 @@ function chosenFor(settings: Beside, { servers, serversBefore }: Parsed, shared:
       for (const { address, port, isDefault } of places) {
         const socket = `${address}:${port}`
         const isAlone = shared ? !shared.has(socket) && !led.has(socket) : isDefault
-        bound.set(socket, isAlone || bound.get(socket) === true)
+        for (const sockets of path === join(settings.folder, BASE_FILE) ? [bound, present] : [bound])
+          sockets.set(socket, isAlone || sockets.get(socket) === true)
       }
     } else if (!path.startsWith(`${releasedFolder(settings.folder)}/`)) {
       for (const { address, port } of places) led.add(`${address}:${port}`)
       foreign.push(...places.map((place) => ({ ...place, path, line, isBefore: at < base })))
     }
   }
-  return chooseSockets(settings, foreign, bound)
+  const chosen = chooseSockets(settings, foreign, bound)
+  if (!hidesListens || 'reason' in chosen) return chosen
+  return presentSockets(settings, present) ?? unknownPlaces(hidesListens)
 }
+
+const unknownPlaces = ({ path, line, sentence }: BrokenPlace): SocketConflict => ({
+  reason: `it is not known where all its servers listen, because a part of its configuration is not read (${path}${line === null ? '' : `, line ${line}`}: ${sentence})`,
+  fix: 'Let Drawbridge read it, or remove its include.',
+})
 
 const conflictFault = (server: string, { reason, fix }: SocketConflict): EdgeFault =>
   new EdgeFault('unavailable', `The hosts of edge ${server} have no place in its nginx: ${escapeText(reason)}. ${fix}`)

@@ -1,3 +1,4 @@
+import type { BrokenPlace } from '../../../edge/served.ts'
 import type { PathKind } from '../routes/condition.ts'
 import { isInterfering, isOpaque } from '../routes/directive.ts'
 import { type Included, type Located, OUR_PLACE } from '../text/included.ts'
@@ -13,6 +14,8 @@ export interface HttpBlock {
   readonly servers: readonly ServerDraft[]
   /** The number of servers that nginx reads before the base file of the edge. All servers, if the base file is not included. */
   readonly serversBefore: number
+  /** The first of `broken` behind which servers, or places where they listen, may be hidden. */
+  readonly hidesListens: BrokenPlace | undefined
   /** The addresses of each upstream's servers, by name in lower case. */
   readonly upstreams: ReadonlyMap<string, readonly string[]>
   /** By the variable that the map defines. Only those on which a backend depends. */
@@ -55,6 +58,7 @@ export function readHttpBlock(included: Included, prefix?: string): HttpBlock {
   return {
     servers: routed,
     serversBefore: before ?? servers.length,
+    hidesListens: included.hidesListens,
     upstreams,
     maps: usedMaps(routed, maps, included),
     probes,
@@ -91,7 +95,7 @@ function bounded(servers: readonly ServerDraft[], included: Included): ServerDra
     pairsLeft = Math.max(0, pairsLeft - listen.length * names.length)
     if (names !== server.names) included.report(path, line, 'too many names; the rest was not read')
     if (listen !== every || (ports.left < 0 && ports.left !== before))
-      included.report(path, line, 'too many ports; some ports of a range were not read')
+      included.report(path, line, 'too many ports; some ports of a range were not read', { hasListens: true })
     else if (listen.length > MAX_PLACES)
       included.report(path, line, `more than ${MAX_PLACES} places to listen; the others are not told`)
     return listen === server.listen && names === server.names ? server : { ...server, listen, names }

@@ -3,7 +3,6 @@ import { kernelTime } from '../../../primitives/clock.ts'
 import { errorCode } from '../../../primitives/durable-file.ts'
 import { StepBudget } from '../patterns/pattern.ts'
 import { nameFromBytes, systemPath } from './file-name.ts'
-import type { Folders } from './glob.ts'
 import { draftServer } from './server-draft.ts'
 import { type Content, type ParsedText, parse, type Statement } from './statements.ts'
 
@@ -25,17 +24,24 @@ export interface Stamp {
 
 const NO_STATS = { dev: 0, ino: 0, size: 0, mtimeMs: 0, ctimeMs: 0, isSettled: true }
 
-export type Loaded = ParsedText | { readonly unreadable: string }
+/** `unreadable`: a clause. */
+interface Unreadable {
+  readonly unreadable: string
+  readonly code?: string
+}
+
+export type Loaded = ParsedText | Unreadable
+type Listed = { readonly names: readonly string[] } | Unreadable
 
 interface KnownFile {
   readonly stamp: Stamp
   readonly loaded: Loaded
 }
 
-/** A cache of files and folders. A path is read again only when it has changed. */
-export class ConfigFiles implements Folders {
+/** A cache of files and folders. A path is read again only when it has changed, or after a fault that may have passed. */
+export class ConfigFiles {
   readonly #files = { directives: new Map<string, KnownFile>(), entries: new Map<string, KnownFile>() }
-  readonly #folders = new Map<string, { readonly stamp: Stamp; readonly names: readonly string[] }>()
+  readonly #folders = new Map<string, { readonly stamp: Stamp; readonly listed: Listed }>()
   #seen = new Map<string, Stamp>()
   #budget = new StepBudget()
 
@@ -69,34 +75,49 @@ export class ConfigFiles implements Folders {
     const loaded = stats
       ? read(path, content, stats, this.#budget)
       : { unreadable: `the file cannot be found or read (${stamp.fault})` }
-    this.#files[content].set(path, { stamp, loaded })
+    this.#files[content].set(path, { stamp: this.#noted(path, stamp, loaded), loaded })
     return loaded
   }
 
-  list(folder: string): readonly string[] {
+  /** A folder that is not there, or is none, has no names. */
+  list(folder: string): Listed {
     const known = this.#folders.get(folder)
-    if (known && this.#seen.has(folder)) return known.names
+    if (known && this.#seen.has(folder)) return known.listed
     const { stamp } = this.#stat(folder)
-    if (known && isSameStamp(known.stamp, stamp)) return known.names
-    const names = namesIn(folder)
-    this.#folders.set(folder, { stamp, names })
-    return names
+    if (known && isSameStamp(known.stamp, stamp)) return known.listed
+    const listed = namesIn(folder)
+    this.#folders.set(folder, { stamp: this.#noted(folder, stamp, listed), listed })
+    return listed
   }
 
   isListed(path: string): boolean {
     return this.#folders.has(path)
   }
 
+  /** A path of which that is not known counts as there: `load` tells why it cannot be read. */
   exists(path: string): boolean {
-    return this.#stat(path).stats !== undefined
+    return !ABSENT.includes(this.#stat(path).stamp.fault ?? '')
   }
 
   #stat(path: string): { stamp: Stamp; stats: Stats | undefined } {
     const found = stampOf(path)
-    this.#seen.set(path, found.stamp)
+    // With the fault of an earlier look of this reading the path has changed at the next one.
+    if (this.#seen.get(path)?.fault === undefined) this.#seen.set(path, found.stamp)
     return found
   }
+
+  /** A fault that may pass without a change of the path is in its stamp: then the path has changed at the next reading. */
+  #noted(path: string, stamp: Stamp, found: Loaded | Listed): Stamp {
+    if (!('code' in found) || found.code === undefined || LASTING.includes(found.code)) return stamp
+    const faulty = { ...stamp, fault: found.code }
+    this.#seen.set(path, faulty)
+    return faulty
+  }
 }
+
+/** Faults of a path where nothing is. */
+const ABSENT: readonly string[] = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG']
+const LASTING: readonly string[] = [...ABSENT, 'EACCES']
 
 export const isSameStamp = (before: Stamp, now: Stamp): boolean =>
   before.isSettled &&
@@ -129,15 +150,17 @@ function read(path: string, content: Content, stats: Stats, budget: StepBudget):
   try {
     return parseFile(readFileSync(systemPath(path), 'utf8'), content, path, budget)
   } catch (error) {
-    return { unreadable: `the file cannot be read (${errorCode(error) ?? 'unknown'})` }
+    const code = errorCode(error) ?? 'unknown'
+    return { unreadable: `the file cannot be read (${code})`, code }
   }
 }
 
-function namesIn(folder: string): string[] {
+function namesIn(folder: string): Listed {
   try {
-    return readdirSync(systemPath(folder), { encoding: 'buffer' }).map(nameFromBytes)
-  } catch {
-    return []
+    return { names: readdirSync(systemPath(folder), { encoding: 'buffer' }).map(nameFromBytes) }
+  } catch (error) {
+    const code = errorCode(error) ?? 'unknown'
+    return ABSENT.includes(code) ? { names: [] } : { unreadable: `the folder cannot be listed (${code})`, code }
   }
 }
 

@@ -1,5 +1,5 @@
 export interface Folders {
-  /** The names in the folder; empty when it is not a folder. */
+  /** The names in the folder. None if it is not a folder. */
   list(folder: string): readonly string[]
   exists(path: string): boolean
 }
@@ -13,7 +13,7 @@ export class TooManyPaths extends Error {
 
 /** Links to a parent folder multiply the paths with every step of a pattern. */
 const MOST_PATHS = 200_000
-/** Each folder on the way is listed separately. */
+/** Each folder is listed separately. */
 const MOST_FOLDERS = 5_000
 
 export const isGlob = (pattern: string): boolean => /[*?[]/.test(pattern)
@@ -34,7 +34,7 @@ export function expandGlob(pattern: string, folders: Folders, most = { left: MOS
         if (most.left < 0) throw new TooManyPaths()
         return names.map((name) => `${path}/${name}`)
       })
-      if (!isLast && paths.length > MOST_FOLDERS) throw new TooManyPaths()
+      if (paths.length > MOST_FOLDERS && steps.slice(index + 1).some(isGlob)) throw new TooManyPaths()
     } else paths = paths.map((path) => `${path}/${step.replaceAll(/\\(.)/g, '$1')}`)
     if (isLast && !isGlob(step)) paths = paths.filter((path) => folders.exists(path))
   }

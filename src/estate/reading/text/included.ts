@@ -21,6 +21,12 @@ export interface KnownIncludes {
   isOurs(pattern: string): boolean
 }
 
+interface Context {
+  readonly content: Content
+  /** Whether it is a place for servers or for their `listen` directives. */
+  readonly hasListens: boolean
+}
+
 const READ_ALL: KnownIncludes = { kindOf: () => undefined, filesToRead: () => [], isOurs: () => false }
 
 /** The name of a statement that stands where the base file of the edge is included. */
@@ -40,6 +46,7 @@ export class Included {
   readonly #files: ConfigFiles
   readonly #main: string
   readonly #broken = new Map<string, BrokenPlace>()
+  #hidesListens: BrokenPlace | undefined
   readonly #known: KnownIncludes
   /** The remaining number of paths for all patterns of includes together. */
   readonly #paths = { left: MAX_INCLUSIONS }
@@ -61,29 +68,37 @@ export class Included {
     return [...this.#broken.values()]
   }
 
-  report(path: string, line: number | null, sentence: string): void {
-    this.#broken.set(`${path}:${line}`, { path, line, sentence })
+  /** The first of them behind which servers, or places where they listen, may be hidden. */
+  get hidesListens(): BrokenPlace | undefined {
+    return this.#hidesListens
+  }
+
+  report(path: string, line: number | null, sentence: string, { hasListens }: Partial<Context> = {}): void {
+    const place = { path, line, sentence }
+    this.#broken.set(`${path}:${line}`, place)
+    if (hasListens) this.#hidesListens ??= place
   }
 
   main(): Generator<Located> {
-    return this.#file(this.#main, 'directives', [])
+    return this.#file(this.#main, { content: 'directives', hasListens: true }, [])
   }
 
   /** The content of a block. */
   in({ name, block = [], path, trail }: Located): Generator<Located> {
-    return this.#expanded(block, name === 'map' ? 'entries' : 'directives', path, trail)
+    const content = name === 'map' ? 'entries' : 'directives'
+    return this.#expanded(block, { content, hasListens: name === 'http' || name === 'server' }, path, trail)
   }
 
   *#expanded(
     statements: readonly Statement[],
-    content: Content,
+    context: Context,
     path: string,
     trail: readonly string[],
   ): Generator<Located> {
     for (const { name, args, line, block, draft } of statements) {
       this.#statements += 1
       if (this.#statements > MAX_STATEMENTS) {
-        this.report(this.#main, null, 'there are too many directives; the rest was not read')
+        this.report(this.#main, null, 'there are too many directives; the rest was not read', context)
         return
       }
       const located = { name, args, line, block, draft, path, trail }
@@ -94,28 +109,28 @@ export class Included {
       const kind = this.#known.kindOf(args[0] ?? '')
       if (kind !== undefined) yield { ...located, args: [kind] }
       if (this.#known.isOurs(this.#pattern(located))) yield { ...located, name: OUR_PLACE }
-      const files = kind === undefined ? this.#named(located) : this.#known.filesToRead(kind)
-      for (const file of files) yield* this.#include(file, content, located)
+      const files = kind === undefined ? this.#named(located, context) : this.#known.filesToRead(kind)
+      for (const file of files) yield* this.#include(file, context, located)
     }
   }
 
-  *#include(file: string, content: Content, { path, line, trail }: Located): Generator<Located> {
+  *#include(file: string, context: Context, { path, line, trail }: Located): Generator<Located> {
     this.#inclusions += 1
-    if (trail.includes(file)) this.report(path, line, 'this include leads back to the same file')
-    else if (trail.length > MAX_DEPTH) this.report(path, line, 'includes are nested too deeply')
+    if (trail.includes(file)) this.report(path, line, 'this include leads back to the same file', context)
+    else if (trail.length > MAX_DEPTH) this.report(path, line, 'includes are nested too deeply', context)
     else if (this.#inclusions > MAX_INCLUSIONS)
-      this.report(path, line, 'too many files are included; the rest was not read')
-    else yield* this.#file(file, content, trail)
+      this.report(path, line, 'too many files are included; the rest was not read', context)
+    else yield* this.#file(file, context, trail)
   }
 
-  *#file(file: string, content: Content, trail: readonly string[]): Generator<Located> {
-    const loaded = this.#files.load(file, content)
+  *#file(file: string, context: Context, trail: readonly string[]): Generator<Located> {
+    const loaded = this.#files.load(file, context.content)
     if ('unreadable' in loaded) {
-      this.report(file, null, loaded.unreadable)
+      this.report(file, null, loaded.unreadable, context)
       return
     }
-    yield* this.#expanded(loaded.statements, content, file, [...trail, file])
-    if (loaded.fault) this.report(file, loaded.fault.line, loaded.fault.message)
+    yield* this.#expanded(loaded.statements, context, file, [...trail, file])
+    if (loaded.fault) this.report(file, loaded.fault.line, loaded.fault.message, context)
   }
 
   /** Relative names start at the folder of the main file. The path is not normalized: it is the path that nginx opens. */
@@ -123,13 +138,20 @@ export class Included {
     return name.startsWith('/') ? name : `${dirname(this.#main)}/${name}`
   }
 
-  #named(statement: Located): string[] {
+  #named(statement: Located, context: Context): string[] {
     const pattern = this.#pattern(statement)
+    const list = (folder: string): readonly string[] => {
+      const listed = this.#files.list(folder)
+      if ('names' in listed) return listed.names
+      this.report(folder, null, listed.unreadable, context)
+      return []
+    }
     try {
-      return isGlob(pattern) ? expandGlob(pattern, this.#files, this.#paths) : [pattern]
+      const folders = { list, exists: (path: string) => this.#files.exists(path) }
+      return isGlob(pattern) ? expandGlob(pattern, folders, this.#paths) : [pattern]
     } catch (error) {
       if (!(error instanceof TooManyPaths)) throw error
-      this.report(statement.path, statement.line, error.message)
+      this.report(statement.path, statement.line, error.message, context)
       return []
     }
   }

@@ -70,7 +70,7 @@ test('a map of many entries is built in slices', async () => {
   const entries = Array.from({ length: 10_000 }, (_, i) => [`key${i}`, 'value'] as const)
   const text = { source: '$host', default: '', hasWildcards: false, entries, gathered: [] }
   const maps = new Map([['backend', text]])
-  const http = { servers: [], serversBefore: 0, upstreams: new Map(), maps, probes: new Map() }
+  const http = { servers: [], serversBefore: 0, hidesListens: undefined, upstreams: new Map(), maps, probes: new Map() }
   await ServerIndex.build(http, true, new Slices(clock))
   expect(turns).toBeGreaterThan(10_000 / 300)
 })
