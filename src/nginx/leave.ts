@@ -5,7 +5,7 @@ import { EdgeFault } from '../edge/contract/fault.ts'
 import { withEdgeFaults } from '../edge/faults.ts'
 import { owning } from '../edge/fences/folder-lock.ts'
 import { releasedFolder, SHADOW_PREFIX } from '../estate/layout.ts'
-import { hasReleasedInclude, withoutOurInclude } from '../estate/reading/main-file.ts'
+import { assertUnchanged, hasReleasedInclude, withoutOurInclude } from '../estate/reading/main-file.ts'
 import { refusalSentence } from '../estate/reading/refusal.ts'
 import type { EdgeSettings } from '../estate/settings.ts'
 import { createFile, syncFolder } from '../primitives/durable-file.ts'
@@ -85,11 +85,12 @@ function assertIncluded(settings: EdgeSettings, released: readonly string[]): vo
 async function withoutInclude(settings: EdgeSettings, released: readonly string[]): Promise<string | null> {
   const text = withoutOurInclude(settings, { keepsReleased: released.length > 0 })
   if (text === undefined) return null
+  assertUnchanged(settings, text.before)
   const main = realpathSync(settings.config)
   const draft = join(dirname(settings.config), `${SHADOW_PREFIX}${randomBytes(8).toString('hex')}`)
   const { mode, uid, gid } = statSync(main)
   try {
-    await withEdgeFaults(draft, () => createFile(draft, text, mode & 0o777))
+    await withEdgeFaults(draft, () => createFile(draft, text.after, mode & 0o777))
     const refusal = await testConfiguration(settings, draft)
     if (refusal)
       throw new EdgeFault(
@@ -97,6 +98,7 @@ async function withoutInclude(settings: EdgeSettings, released: readonly string[
         `nginx refuses ${main} without the include line: ${refusalSentence(refusal)}.`,
       )
     chownSync(draft, uid, gid)
+    assertUnchanged(settings, text.before)
     renameSync(draft, main)
   } finally {
     if (lstatSync(draft, { throwIfNoEntry: false })) rmSync(draft)

@@ -68,15 +68,21 @@ export async function createFileInBackground(path: string, content: string, mode
 
 /**
  * Replaces a file through a temporary file, fsync and rename. A reader sees the old content or the new content, also
- * after a power loss. Not concurrent for the same path.
+ * after a power loss. Not concurrent for the same path. `check`: is called directly before the rename. If it throws, the file stays.
  */
-export async function replaceFile(path: string, content: string, mode: number): Promise<void> {
+export async function replaceFile(path: string, content: string, mode: number, check = () => {}): Promise<void> {
   const draft = `${path}.new`
   await rm(draft, { force: true })
   await createFileInBackground(draft, content, mode).catch((error: unknown) => {
     throw error instanceof Error ? Object.assign(error, { path }) : error
   })
-  await rename(draft, path)
+  try {
+    check()
+    await rename(draft, path)
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw error
+  }
   await syncFolder(dirname(path))
 }
 

@@ -65,6 +65,10 @@ export const EDGE_GUARDS: Cuts = {
     "  if (!hidesListens || 'reason' in chosen) return chosen\n",
     '  if (chosen) return chosen\n',
   ],
+  'a main file that was changed, or is not UTF-8, is not overwritten': [
+    '  if (content.equals(Buffer.from(text))) return\n',
+    '  if (content.length > 0) return\n',
+  ],
   'what could not be read is not taken for what was read before': [
     '      this.#fresh.clear()\n      throw error\n',
     '      throw error\n',

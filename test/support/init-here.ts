@@ -24,6 +24,7 @@ export function initHere({ main = MAIN }: { readonly main?: string } = {}) {
       ...{ includes: [], servers: 0, listens: [] },
     }),
     withInclude: (text) => (text.includes(INCLUDE) ? text : text.replace('}', `${INCLUDE}}`)),
+    assertUnchanged: () => undefined,
     serviceUser: () => undefined,
     rehearse: async () => [],
     rehearseAsUnit: async () => undefined,

@@ -2,7 +2,7 @@ import { resolve4, resolveSoa } from 'node:dns/promises'
 import { dnsReader } from '../../dns/reader.ts'
 import { rfc2136Provider } from '../../dns/rfc2136.ts'
 import { FolderLock } from '../../edge/fences/folder-lock.ts'
-import { withInclude } from '../../estate/reading/main-file.ts'
+import { assertUnchanged, withInclude } from '../../estate/reading/main-file.ts'
 import { refusalText } from '../../estate/reading/refusal.ts'
 import { type Endpoint, formatEndpoint } from '../../model/address.ts'
 import { socketsOf } from '../../nginx/config/sockets.ts'
@@ -26,7 +26,12 @@ const DNS_LIMITS = { limitMs: 6_000 }
 export const initParts: InitParts = {
   clock,
   findNginx: (asked) => findNginx(asked, clock),
-  withInclude,
+  withInclude(main, place) {
+    const text = withInclude(main, place)
+    if (text !== main) assertUnchanged(place, main)
+    return text
+  },
+  assertUnchanged,
   serviceUser,
   async rehearse(place, main) {
     const listening = await listeningReader({ ...place, clock })()

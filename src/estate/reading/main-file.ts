@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { EdgeFault } from '../../edge/contract/fault.ts'
@@ -72,20 +73,41 @@ function endOfHttp(text: string): number | undefined {
 }
 
 /**
- * The text of the main file without our include, or undefined if it has none. `keepsReleased`: the new text includes the released
+ * The text of the main file before and after our include is removed, or undefined if it has none. `keepsReleased`: the new text includes the released
  * sites, which our base file included before. A line with nothing else, apart from a comment that names Drawbridge, is removed as a
  * whole. The file is then identical to the file before the installation.
  */
 export function withoutOurInclude(
   settings: Pick<EdgeSettings, 'config' | 'folder'>,
   { keepsReleased }: { readonly keepsReleased: boolean },
-): string | undefined {
+): { readonly before: string; readonly after: string } | undefined {
   const text = readText(settings.config)
   const directives = readDirectives(text, settings.config)
   const ours = directives.filter((directive) => includesOurs(directive, settings))
   if (ours.length === 0) return undefined
   const isThere = directives.some((directive) => includesReleased(directive, settings))
-  return replaceAll(text, ours, keepsReleased && !isThere ? `include ${releasedGlob(settings)};` : undefined)
+  const instead = keepsReleased && !isThere ? `include ${releasedGlob(settings)};` : undefined
+  return { before: text, after: replaceAll(text, ours, instead) }
+}
+
+/**
+ * Call it directly before a new text takes the place of this one. Throws an EdgeFault if the main file has other bytes: an edit would
+ * be lost, or what is not UTF-8 be damaged.
+ */
+export function assertUnchanged(settings: Pick<EdgeSettings, 'config' | 'folder'>, text: string): void {
+  const { config } = settings
+  const content = read(config)
+  if (content.equals(Buffer.from(text))) return
+  if (isUtf8(content))
+    throw new EdgeFault(
+      'changed_meanwhile',
+      `${config} was changed by somebody else at the same time. It was not overwritten. Call the command again.`,
+    )
+  throw new EdgeFault(
+    'unavailable',
+    `${config} is not written in UTF-8, so Drawbridge does not change it. Add the line "include ${ourGlob(settings)};" to its http block, ` +
+      'or remove it to leave, by hand. Then reload nginx and call the command again.',
+  )
 }
 
 /** Whether the main file itself includes the released sites. */
@@ -107,9 +129,11 @@ function replaceAll(text: string, directives: readonly Directive[], instead: str
   }, text)
 }
 
-function readText(config: string): string {
+const readText = (config: string): string => read(config).toString('utf8')
+
+function read(config: string): Buffer {
   try {
-    return readFileSync(config, 'utf8')
+    return readFileSync(config)
   } catch (error) {
     throw new EdgeFault(
       'unavailable',

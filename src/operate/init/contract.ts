@@ -66,6 +66,8 @@ export interface InitParts {
   findNginx(asked: AskedNginx): Promise<FoundNginx>
   /** The main file with the include of the folder as the last line of its http block. The same text if it has it already. */
   withInclude(main: string, place: Pick<NginxPlace, 'config' | 'folder'>): string
+  /** Throws if the main file has not this text any more. */
+  assertUnchanged(place: Pick<NginxPlace, 'config' | 'folder'>, main: string): void
   /** Rejects with the reason if nginx could not serve for Drawbridge with this main file. Changes nothing. */
   rehearse(place: NginxPlace, main: string): Promise<readonly ChosenListen[]>
   /** The user of the service. Undefined where there is none, and for a caller who cannot give files away. */

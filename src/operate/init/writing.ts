@@ -29,7 +29,12 @@ type TakeBack = () => Promise<readonly string[]>
 /** Returns the way back. Goes it itself if a file cannot be written. */
 export async function writeFiles(
   { files, nginx, found }: Writing,
-  { leave, clock, serviceUser }: Pick<InitParts, 'leave' | 'clock' | 'serviceUser'>,
+  {
+    leave,
+    clock,
+    serviceUser,
+    assertUnchanged,
+  }: Pick<InitParts, 'leave' | 'clock' | 'serviceUser' | 'assertUnchanged'>,
 ): Promise<TakeBack> {
   const made: string[] = []
   const makeFolder = (path: string) => {
@@ -50,10 +55,12 @@ export async function writeFiles(
         .then(work)
         .catch((error: unknown) => void faults.push(told(clauseOf(error))))
     const stays = (reason: string) => `nginx may run with Drawbridge's servers until it is reloaded: ${reason}.`
+    const written = files.find(({ before }) => before !== null)?.after ?? found.main
+    const isEdited = ![found.main, written].includes(textAt(found.config) ?? '')
     if (folderIsNew) await attempt(() => leave(nginx), stays)
     let kept: string | undefined
     await attempt(
-      () => putBack(found),
+      () => putBack(found, isEdited),
       (reason) => {
         kept = backup
         return `${found.config} is not as it was${kept === undefined ? '' : `, and ${kept} is its copy`}: ${reason}.`
@@ -66,6 +73,7 @@ export async function writeFiles(
       )
     return faults
   }
+  for (const { before } of files) if (before !== null) assertUnchanged(nginx, before)
   try {
     for (const { path, before, after, mode, secret } of files) {
       makeFolder(dirname(path))
@@ -76,7 +84,7 @@ export async function writeFiles(
       }
       backup = backupOf(path, files, clock.now())
       await create(backup, before, mode)
-      await replaceKeepingOwner(path, after, mode)
+      await replaceKeepingOwner(path, after, mode, () => assertUnchanged(nginx, before))
     }
     folderIsNew = makeFolder(nginx.folder)
   } catch (error) {
@@ -97,8 +105,18 @@ const isPartOf = (path: string | undefined, folder: string): boolean =>
   path !== undefined && `${path}/`.startsWith(`${folder}/`)
 
 /** Removing the include of Drawbridge takes away also one that the administrator had added before. */
-async function putBack({ config, main }: Writing['found']): Promise<void> {
-  if (readFileSync(config, 'utf8') !== main) await replaceKeepingOwner(config, main, statSync(config).mode & 0o777)
+async function putBack({ config, main }: Writing['found'], isEdited: boolean): Promise<void> {
+  if (isEdited) throw new Error('somebody else changed it at the same time')
+  if (textAt(config) !== main) await replaceKeepingOwner(config, main, statSync(config).mode & 0o777)
+}
+
+/** Undefined if it cannot be read. */
+function textAt(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
 }
 
 /** Beside the main file, where nginx includes nothing with this ending. */
@@ -110,8 +128,8 @@ const backupOf = (path: string, files: readonly NewFile[], now: number): string 
   return join(folder, free(name) ? name : `${name}-${now}`)
 }
 
-async function replaceKeepingOwner(path: string, text: string, mode: number): Promise<void> {
+async function replaceKeepingOwner(path: string, text: string, mode: number, check?: () => void): Promise<void> {
   const { uid, gid } = statSync(path)
-  await replaceFile(path, text, mode)
+  await replaceFile(path, text, mode, check)
   if (process.getuid?.() === 0) chownSync(path, uid, gid)
 }

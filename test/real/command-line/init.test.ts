@@ -303,6 +303,38 @@ describe('refuses with the exact reason before anything is written', () => {
     expect(everything(at)).toEqual(before)
   })
 
+  test('a main file that is not UTF-8: it would not be the same afterwards', async () => {
+    const at = await started(() => ({}))
+    const main = Buffer.from(
+      readFileSync(at.config, 'utf8').replace('http {', 'http {\n\troot /srv/b\u00fcro;'),
+      'latin1',
+    )
+    writeFileSync(at.config, main)
+    const before = everything(at)
+    const { code, stderr } = await command(argsFor(at, 8045, '--yes'))
+    expect([code === 0, stderr]).toEqual([false, expect.stringContaining(`${at.config} is not written in UTF-8`)])
+    expect(everything(at)).toEqual(before)
+    expect(readFileSync(at.config)).toEqual(main)
+  })
+
+  test('a main file that somebody edits while init asks', async () => {
+    const at = await started(() => ({}))
+    const before = everything(at).filter((line) => !line.includes('nginx.conf'))
+    const edited = `${readFileSync(at.config, 'utf8')}# edited\n`
+    const args = argsFor(at, 8045, '--target', 'none', '--acme-ca', 'none').join(' ')
+    const output = await onTerminal(`${launcher()} ${args}`, {
+      columns: 1_000,
+      inputAfter: 'Write these files and reload nginx?',
+      input: () => {
+        writeFileSync(at.config, edited)
+        return 'y\n'
+      },
+    })
+    expect(output).toContain(`${at.config} was changed by somebody else at the same time. It was not overwritten.`)
+    expect(readFileSync(at.config, 'utf8')).toBe(edited)
+    expect(everything(at).filter((line) => !line.includes('nginx.conf'))).toEqual(before)
+  })
+
   test('an nginx whose configuration is broken, and one that does not run', async () => {
     const at = await started(() => ({}))
     at.write('conf.d/a.conf', 'canary_directive on;\n')

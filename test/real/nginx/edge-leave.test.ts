@@ -95,6 +95,23 @@ test('changes nothing if nginx refuses the file without the line', async () => {
   expect([main(), existsSync(at.folder)]).toEqual([before, true])
 })
 
+test('keeps an edit of the main file that is made while nginx tests', async () => {
+  const binary = `${at.folder}/../nginx-that-takes-long`
+  writeFileSync(binary, `#!/bin/sh\necho '# edited' >> ${at.config}\nexec ${at.binary} "$@"\n`, { mode: 0o755 })
+  const edited = `${main()}# edited\n`
+  await expect(leaveNginx({ ...at, binary })).rejects.toMatchObject({ kind: 'changed_meanwhile' })
+  expect([main(), existsSync(at.folder)]).toEqual([edited, true])
+  expect(readdirSync(dirname(at.config)).filter((name) => name.startsWith('.drawbridge'))).toEqual([])
+})
+
+test('does not change a main file that is not UTF-8, and says what to do', async () => {
+  const text = Buffer.from(main().replace('http {', 'http {\n  root /srv/b\u00fcro;'), 'latin1')
+  writeFileSync(at.config, text)
+  await expect(leaveNginx(at)).rejects.toThrow(/is not written in UTF-8, .*include .* or remove it to leave, by hand/)
+  expect(readFileSync(at.config)).toEqual(text)
+  expect(existsSync(at.folder)).toBe(true)
+})
+
 /** Serves a host with TLS and releases it. `ask`: what a visitor gets over HTTP and HTTPS. */
 async function releasedSite(host: string) {
   const backend = createServer((_, response) => response.end('here')).listen(0, '127.0.0.1')

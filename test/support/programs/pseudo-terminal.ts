@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process'
 import { findProgram } from '../../../lab/program.ts'
 
 interface Typed {
-  readonly input?: string
+  /** A function is called when it is typed. */
+  readonly input?: string | (() => string)
   /** The input is typed when this text has been shown. Default: at once. */
   readonly inputAfter?: string
   readonly environment?: Readonly<Record<string, string>>
@@ -20,12 +21,13 @@ export function onTerminal(
     env: { ...process.env, TERM: 'xterm-256color', ...environment },
   })
   let output = ''
+  const type = () => child.stdin.write(typeof input === 'string' ? input : input())
   child.stdout.setEncoding('utf8').on('data', (part: string) => {
     const isShown = inputAfter !== undefined && !output.includes(inputAfter)
     output += part
-    if (isShown && output.includes(inputAfter)) child.stdin.write(input)
+    if (isShown && output.includes(inputAfter)) type()
   })
-  if (inputAfter === undefined) child.stdin.write(input)
+  if (inputAfter === undefined) type()
   return new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once('close', () => resolve(output))
