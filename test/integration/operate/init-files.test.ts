@@ -236,6 +236,17 @@ test('the rest is taken back if nginx cannot be left, and both reasons are told'
   expect(listing(here.path())).toEqual(before)
 })
 
+test('an edit of the main file during the rehearsal is kept when everything else is taken back', async () => {
+  using here = initHere()
+  const config = here.path('nginx', 'nginx.conf')
+  const withEdge = () => {
+    writeFileSync(config, `# Mine.\n${here.text('nginx', 'nginx.conf')}`)
+    return REHEARSAL_FAILS.withEdge()
+  }
+  expect(await here.call({}, { withEdge })).toContain(`${config} is not as it was, and `)
+  expect(here.text('nginx', 'nginx.conf')).toBe('# Mine.\nhttp {\n}\n')
+})
+
 test('the copy of the main file stays if the main file cannot be put back', async () => {
   using here = initHere()
   const main = here.text('nginx', 'nginx.conf')
