@@ -1,8 +1,8 @@
-import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
-import { printableText } from './screen.ts'
+import { ask, Declined } from './question.ts'
 import { UsageError } from './usage-error.ts'
 
+export { Declined } from './question.ts'
 export { UsageError } from './usage-error.ts'
 
 /** The options of every command that acts on this machine. */
@@ -36,21 +36,7 @@ interface Confirmation {
 export async function confirm({ question, action, yes }: Confirmation): Promise<void> {
   if (yes) return
   if (!process.stdin.isTTY) throw new UsageError(`Not a terminal: pass --yes to ${action} without a prompt.`)
-  const terminal = createInterface({ input: process.stdin, output: process.stderr })
-  // Ctrl-C and Ctrl-D leave the question. A closed input never answers it.
-  const left = new Promise<string>((resolve) => {
-    terminal.once('SIGINT', () => terminal.close())
-    terminal.once('close', () => resolve(LEFT))
-  })
-  const answer = await Promise.race([terminal.question(`${printableText(question)} [y/N] `), left]).finally(() =>
-    terminal.close(),
-  )
-  if (answer === LEFT) process.stderr.write('\n')
+  // A line that was typed before is not about this question.
+  const answer = await ask(`${question} [y/N] `, { takesEarly: false })
   if (!/^y(es)?$/i.test(answer.trim())) throw new Declined('Nothing was changed.')
 }
-
-/** No person can type it. */
-const LEFT = '\u0000'
-
-/** The person answered no. */
-export class Declined extends Error {}

@@ -1,6 +1,6 @@
-import { createInterface } from 'node:readline/promises'
 import type { Clock } from '../../primitives/clock.ts'
 import { UsageError } from '../../terminal/declare.ts'
+import { ask } from '../../terminal/question.ts'
 import { privateLine } from '../private-line.ts'
 
 const LONGEST = 4_096
@@ -13,10 +13,7 @@ export async function codeFrom(file: string | undefined, clock: Clock): Promise<
 }
 
 async function fromStandardInput(): Promise<string> {
-  if (process.stdin.isTTY) {
-    const terminal = createInterface({ input: process.stdin, output: process.stderr })
-    return terminal.question('Code: ').finally(() => terminal.close())
-  }
+  if (process.stdin.isTTY) return ask('Code: ', { isSecret: true })
   let text = ''
   for await (const chunk of process.stdin) {
     text += chunk

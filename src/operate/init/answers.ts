@@ -1,9 +1,8 @@
 import { networkInterfaces } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { createInterface } from 'node:readline/promises'
 import { type Endpoint, parseAddress, parseCidr, parseEndpoint } from '../../model/address.ts'
 import { UsageError } from '../../terminal/declare.ts'
-import { printableText } from '../../terminal/screen.ts'
+import { ask } from '../../terminal/question.ts'
 import type { FoundNginx, InitParts } from './contract.ts'
 import { authorityFileBeside, type Setup } from './files.ts'
 import { absolute, certificatesIn, networksIn, optionValue, portIn, targetsIn, zoneIn } from './option-values.ts'
@@ -51,9 +50,8 @@ export type Ask = ((question: string, suggestion: string | undefined) => Promise
 export const terminalAsk = (): Ask =>
   process.stdin.isTTY
     ? async (question, suggestion) => {
-        const terminal = createInterface({ input: process.stdin, output: process.stderr })
         const hint = suggestion === undefined ? '' : ` [${suggestion}]`
-        const answer = await terminal.question(printableText(`${question}${hint}: `)).finally(() => terminal.close())
+        const answer = await ask(`${question}${hint}: `)
         return answer.trim() || (suggestion ?? '')
       }
     : undefined
