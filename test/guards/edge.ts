@@ -69,6 +69,7 @@ export const EDGE_GUARDS: Cuts = {
     '  if (content.equals(Buffer.from(text))) return\n',
     '  if (content.length > 0) return\n',
   ],
+  'an edit in another encoding is carried along': ['bytesOf(text), mode)', 'text, mode)'],
   'what could not be read is not taken for what was read before': [
     '      this.#fresh.clear()\n      throw error\n',
     '      throw error\n',

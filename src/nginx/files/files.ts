@@ -4,6 +4,7 @@ import { dirname } from 'node:path'
 import { faultOf } from '../../edge/faults.ts'
 import { placeOf } from '../../estate/layout.ts'
 import { errorCode } from '../../primitives/durable-file.ts'
+import { bytesOf } from '../../primitives/lossless-text.ts'
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
 
@@ -11,7 +12,11 @@ const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
 const NO_FILE = 'not a regular file'
 
 export const hashOf = (content: string | Buffer | null): string | null =>
-  content === null ? null : createHash('sha256').update(content).digest('hex')
+  content === null
+    ? null
+    : createHash('sha256')
+        .update(typeof content === 'string' ? bytesOf(content) : content)
+        .digest('hex')
 
 /** The hash of the file. Null if there is none; NO_FILE if it is not a regular file. */
 export function hashOfFound(found: Found): string | null {

@@ -5,6 +5,7 @@ import { assertStaging, withEdgeFaults } from '../../edge/faults.ts'
 import { STAGING } from '../../edge/layout.ts'
 import { type OutsideFile, placeOf } from '../../estate/layout.ts'
 import { createFile, syncFolder } from '../../primitives/durable-file.ts'
+import { bytesOf } from '../../primitives/lossless-text.ts'
 import { hashOf, hashOfFound, lookAt } from './files.ts'
 
 /** Ends a `replaceFiles`. Exactly one method must be called, once. */
@@ -64,7 +65,7 @@ async function replaceOne(folder: string, file: OutsideFile, isNew: boolean, dra
 const newDraft = (): string => join(STAGING, `draft-${randomBytes(8).toString('hex')}`)
 
 const writeDraft = (folder: string, { path, content, secret }: OutsideFile, draft: string): Promise<void> =>
-  withEdgeFaults(path, () => createFile(join(folder, draft), content ?? '', secret ? 0o600 : 0o644))
+  withEdgeFaults(path, () => createFile(join(folder, draft), bytesOf(content ?? ''), secret ? 0o600 : 0o644))
 
 async function syncFolders(folder: string, files: readonly OutsideFile[]): Promise<void> {
   const folders = new Set(files.map(({ path }) => dirname(placeOf(folder, path))))

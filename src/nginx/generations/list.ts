@@ -205,4 +205,4 @@ const differingKinds = (parts: Parts, rendered: Parts | undefined): HostKind[] =
   TEXT_KINDS.filter((kind) => parts.get(kind) !== rendered?.get(kind))
 
 /** The value of a line in a map. */
-const valueIn = (part = ''): string | undefined => /^\s*\S+\s+([^\s;{}"']{1,300})\s*;/.exec(part)?.[1]
+const valueIn = (part = ''): string | undefined => /^\s*\S+\s+([^\s;{}"']{1,300})\s*;/.exec(part)?.[1]?.toWellFormed()

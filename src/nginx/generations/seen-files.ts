@@ -2,6 +2,7 @@ import { lstatSync, readdirSync, readFileSync, readlinkSync, type Stats } from '
 import { join } from 'node:path'
 import { faultOf, unlessNone } from '../../edge/faults.ts'
 import { GENERATIONS } from '../../edge/layout.ts'
+import { textFromBytes } from '../../primitives/lossless-text.ts'
 import { Shard } from '../config/shards.ts'
 
 /** A file of a generation as it was last read. */
@@ -87,8 +88,11 @@ export function statAt(path: string) {
   }
 }
 
-/** Null if there is no file. Throws an EdgeFault if it cannot be read: nobody knows what stands in it. */
-export const textAt = (path: string): string | null => unlessNone(path, () => readFileSync(path, 'utf8'), null)
+/**
+ * Write it with `bytesOf`: an administrator may have written it in another encoding. Null if there is no file. Throws an EdgeFault if it
+ * cannot be read: nobody knows what stands in it.
+ */
+export const textAt = (path: string): string | null => unlessNone(path, () => textFromBytes(readFileSync(path)), null)
 
 /** The names in a folder. None if there is no folder. Throws an EdgeFault if it cannot be read. */
 export const namesIn = (folder: string): readonly string[] => unlessNone(folder, () => readdirSync(folder), [])

@@ -19,6 +19,7 @@ import { BASE_FILE, MAX_PARTS } from '../../estate/layout.ts'
 import type { UnsettledRun } from '../../model/run.ts'
 import type { Clock } from '../../primitives/clock.ts'
 import { createFile, errorCode, syncFolder } from '../../primitives/durable-file.ts'
+import { bytesOf } from '../../primitives/lossless-text.ts'
 import { Slices } from '../../primitives/slices.ts'
 import { isIncluded, isSecretFile, PEM_KINDS, pemFolder, SHARD_FOLDERS } from '../config/shards.ts'
 import type { ShardText } from './draft.ts'
@@ -71,7 +72,7 @@ export async function stage(edgeFolder: string, { former, texts, base, clock }: 
     const written = [...texts].flatMap(([file, text]) => (text === null ? [] : [{ file, text }]))
     const files = new Set([...kept, ...written.map(({ file }) => file)])
     const draft = (file: string, text: string, mode: number) => {
-      const writing = createFile(join(folder, file), text, mode)
+      const writing = createFile(join(folder, file), bytesOf(text), mode)
       // Told by `durable`, which may begin later.
       writing.catch(() => undefined)
       drafts.push(writing)

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, type Stats, statSync } from 'node:fs'
 import { kernelTime } from '../../../primitives/clock.ts'
 import { errorCode } from '../../../primitives/durable-file.ts'
+import { bytesOf, textFromBytes } from '../../../primitives/lossless-text.ts'
 import { StepBudget } from '../patterns/pattern.ts'
-import { nameFromBytes, systemPath } from './file-name.ts'
 import { draftServer } from './server-draft.ts'
 import { type Content, type ParsedText, parse, type Statement } from './statements.ts'
 
@@ -132,7 +132,7 @@ export const isSettled = (changedAt: number): boolean => kernelTime() - changedA
 
 export function stampOf(path: string): { stamp: Stamp; stats: Stats | undefined } {
   try {
-    const stats = statSync(systemPath(path), { throwIfNoEntry: false })
+    const stats = statSync(bytesOf(path), { throwIfNoEntry: false })
     if (!stats) return { stamp: { ...NO_STATS, fault: 'ENOENT' }, stats }
     const { dev, ino, size, mtimeMs, ctimeMs } = stats
     const stamp = { dev, ino, size, mtimeMs, ctimeMs, fault: undefined, isSettled: isSettled(ctimeMs) }
@@ -148,7 +148,7 @@ function read(path: string, content: Content, stats: Stats, budget: StepBudget):
   if (!stats.isFile()) return { unreadable: 'the path is not a regular file' }
   if (stats.size > MAX_BYTES) return { unreadable: 'the file is too large' }
   try {
-    return parseFile(readFileSync(systemPath(path), 'utf8'), content, path, budget)
+    return parseFile(readFileSync(bytesOf(path), 'utf8'), content, path, budget)
   } catch (error) {
     const code = errorCode(error) ?? 'unknown'
     return { unreadable: `the file cannot be read (${code})`, code }
@@ -157,7 +157,7 @@ function read(path: string, content: Content, stats: Stats, budget: StepBudget):
 
 function namesIn(folder: string): Listed {
   try {
-    return { names: readdirSync(systemPath(folder), { encoding: 'buffer' }).map(nameFromBytes) }
+    return { names: readdirSync(bytesOf(folder), { encoding: 'buffer' }).map(textFromBytes) }
   } catch (error) {
     const code = errorCode(error) ?? 'unknown'
     return ABSENT.includes(code) ? { names: [] } : { unreadable: `the folder cannot be listed (${code})`, code }
