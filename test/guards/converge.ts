@@ -19,6 +19,7 @@ export const CONVERGE_GUARDS: Cuts = {
     '.find(({ action }) => DECIDES',
   ],
   'no run of converge grows with the number of hosts': ['all.slice(from, from + mostHosts)', 'all'],
+  'old converges go although their plan is live': '    await pruneConverges(transaction, limits)\n',
   'fences of another store prove no removal': ['fences.filter((fence) => fence.epoch === epoch)', 'fences'],
   'an edited entry on the Secondary is not behind': [
     '  if (isEdited) return',

@@ -94,6 +94,7 @@ export interface Store extends StoreSession, Transactions<StoreSession>, ChangeF
    * it.
    * - Created before `plansBefore`: expired plans that never became live, with their runs and journals, and
    *   capabilities that are spent or expired.
+   * - Converges that ended before `plansBefore`, with their journals.
    * - Removed plans whose last run ended before `auditBefore`.
    * - Audit lines older than `auditBefore`, from the beginning of the chain. A new `prune` line records the hash from
    *   which the chain now begins.

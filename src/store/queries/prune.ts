@@ -15,6 +15,7 @@ const NEVER_LIVE: readonly PlanState[] = ['planned', 'rolled_back', 'expired']
 export async function prune(db: Kysely<Schema>, limits: Limits): Promise<Pruned> {
   return db.transaction().execute(async (transaction) => {
     const plans = await prunePlans(transaction, limits)
+    await pruneConverges(transaction, limits)
     await pruneCapabilities(transaction, limits)
     const events = await transaction.deleteFrom('events').where('at', '<', limits.eventsBefore).executeTakeFirst()
     await pruneLedger(transaction, limits)
@@ -60,6 +61,16 @@ async function prunePlans(transaction: Kysely<Schema>, { plansBefore, auditBefor
     deleted += Number(numDeletedRows)
   }
   return deleted
+}
+
+/** Its plan may be live for years. A blocked one is kept: a person has to decide. */
+async function pruneConverges(transaction: Kysely<Schema>, { plansBefore }: Limits): Promise<void> {
+  await transaction
+    .deleteFrom('runs')
+    .where('action', '=', 'converge')
+    .where('state', 'in', ['succeeded', 'rolled_back'])
+    .where('finished_at', '<', plansBefore)
+    .execute()
 }
 
 /** Keeps a spent capability as long as a plan, so that a second use is refused as `used` and not as `unknown`. */

@@ -73,6 +73,26 @@ export function pruneSuite(on: Bench): void {
       ])
     })
 
+    on.it('removes old converges of live plans with their journals, and no other run', async (store) => {
+      await store.insertPlan(samplePlan({ state: 'applied' }))
+      const ended = { state: 'rolled_back', finishedAt: NOW } as const
+      for (const run of [
+        sampleRun({ ...ended, runId: 'run_old', action: 'converge' }),
+        sampleRun({ ...ended, runId: 'run_done', action: 'converge', state: 'succeeded' }),
+        sampleRun({ ...ended, runId: 'run_late', action: 'converge', finishedAt: NOW + 1 }),
+        sampleRun({ ...ended, runId: 'run_blocked', action: 'converge', state: 'blocked' }),
+        sampleRun({ ...ended, runId: 'run_repair', action: 'repair' }),
+        sampleRun({ runId: 'run_open', action: 'converge' }),
+      ]) {
+        await store.insertRun(run)
+        await store.appendJournal(sampleStep({ runId: run.runId }), 1)
+      }
+      await prunePlans(store, NOW + 1)
+      const left = ['run_blocked', 'run_late', 'run_open', 'run_repair'].map((run_id) => ({ run_id }))
+      expect(await on.sql('select run_id from runs order by run_id')).toStrictEqual(left)
+      expect(await on.sql('select run_id from journal order by run_id')).toStrictEqual(left)
+    })
+
     on.it(
       'never removes a plan with an unfinished run, whatever its state says, nor its earlier runs',
       async (store) => {
