@@ -1,8 +1,8 @@
 import { Fault } from '../model/errors.ts'
 import { type ComparedEdge, hostsOutOfStep } from '../model/host-status.ts'
 import { BY_CONSOLE, type Origin } from '../model/run.ts'
-import { CONFIRM_REMOVAL } from '../runs/converge.ts'
 import { reasonOf, type WaitingHost } from '../runs/reconcile.ts'
+import { CONFIRM_REMOVAL } from '../runs/sync-task.ts'
 
 /** What `drawbridge edge converge` uses. */
 export interface ConvergeParts {

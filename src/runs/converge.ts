@@ -11,8 +11,10 @@ import { EdgeComparison } from './compare-edge.ts'
 import { NOTHING_KNOWN, type Shortfall, shortfallOf } from './edge-standings.ts'
 import type { Runs } from './engine/runs.ts'
 import { Reconcile, type WaitingHost, waitingShortfall } from './reconcile.ts'
+import { RefusedHosts } from './refused-hosts.ts'
 import type { StepParts } from './steps/context.ts'
 import { assertAnswers } from './steps/edge-answers.ts'
+import { refusedRemoval, type SyncTask, wishesOf } from './sync-task.ts'
 
 export interface ConvergeParts extends Pick<StepParts, 'primary' | 'secondary' | 'standings' | 'readBack'> {
   readonly store: Store
@@ -34,23 +36,11 @@ const REMOVED_PART = 0.05
 /** How often the configuration of a Secondary is tested that nobody changes. */
 const TEST_MS = 60_000
 
-/** The command with which a person confirms a removal that was refused. */
-export const CONFIRM_REMOVAL = 'drawbridge edge converge --confirm-removal'
-
 /** What a reconcile did on one edge: the hosts that it wrote or took off, and why the edge is out of sync, if it is. */
 export interface Converged {
   readonly server: string
   readonly hosts: readonly string[]
   readonly outOfStep: string | undefined
-}
-
-/** What a run of converge has to do. */
-interface SyncTask {
-  readonly members: readonly Exposure[]
-  /** Hosts that it takes off the edge, and the plans of their entries. */
-  readonly removes: readonly string[]
-  readonly plans: Readonly<Record<string, string>>
-  readonly origin: Origin
 }
 
 /**
@@ -63,6 +53,8 @@ export class Converge {
   readonly #comparison: EdgeComparison
   readonly #reconcile: Reconcile
   readonly #told = new Map<string, string>()
+  readonly #refused = new Map<string, RefusedHosts>()
+  #triesAll = false
   /** The state of store and edges when everything was last in sync. While it is the same, there is nothing to compare. */
   #inStepAt: string | undefined
   #testedAt = Number.NEGATIVE_INFINITY
@@ -107,9 +99,16 @@ export class Converge {
     if (shortfall) throw new Fault(`Edge ${compared.server} was not brought into step: ${shortfall.sentence}`)
   }
 
+  /** The next look tries all hosts, also those that an edge has just refused: a person wants it. */
+  tryAll(): void {
+    this.#triesAll = true
+  }
+
   /** Reconciles every edge with the store. Never call it twice at the same time. */
   async reconcile(): Promise<readonly Converged[]> {
     const { primary, secondary, store, standings } = this.#parts
+    if (this.#triesAll) this.#refused.clear()
+    this.#triesAll = false
     const edges = [primary, secondary].flatMap((edge) => edge ?? [])
     const unfit = secondary && (await this.#unfitness(secondary))
     const state = JSON.stringify([
@@ -172,24 +171,29 @@ export class Converge {
     const { behind, orphans, doubtful, entries } = compared
     const limit = Math.max(REMOVED_AT_ONCE, entries * REMOVED_PART)
     const isTooMuch = doubtful.length > limit
-    const removes = isTooMuch ? orphans : [...orphans, ...doubtful]
-    const members = behind.flatMap((host) => exposures.get(host) ?? [])
+    const plans = compared.endedPlans ?? {}
+    const wanted: SyncTask = {
+      members: behind.flatMap((host) => exposures.get(host) ?? []),
+      removes: isTooMuch ? orphans : [...orphans, ...doubtful],
+      ...{ plans, origin: BY_SCHEDULE },
+    }
+    const { hosts: waits, reason } = this.#refusedOn(edge).waiting(wishesOf(wanted))
+    const isDue = (host: string) => !waits.has(host)
+    const members = wanted.members.filter(({ host }) => isDue(host))
+    const removes = wanted.removes.filter(isDue)
     const failed =
-      members.length + removes.length > 0
-        ? await this.#closeAll(edge, { members, removes, plans: compared.endedPlans ?? {}, origin: BY_SCHEDULE })
-        : undefined
+      members.length + removes.length > 0 ? await this.#closeAll(edge, { ...wanted, members, removes }) : undefined
     if (failed) {
       this.#tell(compared, failed)
       return nothingDone(edge.server, failed)
     }
+    const done = new Set([...members.map(({ host }) => host), ...removes])
+    const left = (hosts: readonly string[]) => hosts.filter((host) => !done.has(host))
     const refused = isTooMuch ? refusedRemoval(doubtful.length, entries, limit) : undefined
-    const shortfall = refused ?? (waiting.length > 0 ? waitingShortfall(waiting) : undefined)
-    this.#tell({ ...compared, behind: [], orphans: [], doubtful: isTooMuch ? doubtful : [] }, shortfall)
-    return {
-      server: edge.server,
-      hosts: [...members.map(({ host }) => host), ...removes],
-      outOfStep: refused?.sentence,
-    }
+    const notDone = waits.size > 0 ? reason : refused
+    const shortfall = notDone ?? (waiting.length > 0 ? waitingShortfall(waiting) : undefined)
+    this.#tell({ ...compared, behind: left(behind), orphans: left(orphans), doubtful: left(doubtful) }, shortfall)
+    return { server: edge.server, hosts: [...done], outOfStep: notDone?.sentence }
   }
 
   /** Why the Secondary takes no change now. Tests its configuration if it took no change before, and once in a while. */
@@ -204,6 +208,8 @@ export class Converge {
         this.#testedAt = clock.monotonic()
       }
       await assertAnswers(edge, this.#parts.placeOf(edge.server))
+      // What ended here may be why it took no host.
+      if (known?.cause === 'away' || known?.cause === 'config_broken') this.#refusedOn(edge).clear()
       return undefined
     } catch (error) {
       return shortfallOf(error)
@@ -236,7 +242,8 @@ export class Converge {
   }
 
   /** Rejects if the run does not succeed. */
-  async #run(edge: Edge, lead: Plan, { members, removes, plans, origin }: SyncTask): Promise<void> {
+  async #run(edge: Edge, lead: Plan, wanted: SyncTask): Promise<void> {
+    const { members, removes, plans, origin } = wanted
     const { store, runs } = this.#parts
     const task = { edge: edge.server, removes, removedPlans: plans }
     const further = members.filter(({ host }) => host !== lead.host)
@@ -244,7 +251,15 @@ export class Converge {
       runs.begin({ action: 'converge', plan: lead, task, members: further, orphans: removes, origin }, session),
     )
     const { outcome } = await runs.start(begun)
-    if (outcome.kind !== 'succeeded') throw outcome.fault
+    if (outcome.kind === 'succeeded') return
+    this.#refusedOn(edge).add(wishesOf(wanted), shortfallOf(outcome.fault))
+    throw outcome.fault
+  }
+
+  #refusedOn({ server }: Edge): RefusedHosts {
+    const known = this.#refused.get(server) ?? new RefusedHosts(this.#parts.clock)
+    this.#refused.set(server, known)
+    return known
   }
 
   /** The plan under which the store keeps the run: that of an exposure or, if there is none, of an entry that is taken off. */
@@ -276,11 +291,4 @@ const nothingDone = (server: string, shortfall?: Shortfall): Converged => ({
   server,
   hosts: [],
   outOfStep: shortfall?.sentence,
-})
-
-const refusedRemoval = (doubtful: number, entries: number, limit: number): Shortfall => ({
-  cause: 'removal_refused',
-  sentence:
-    `${doubtful} of ${entries} hosts would be taken off the edge, which is more than ${Math.floor(limit)}. ` +
-    `If that is right, run "${CONFIRM_REMOVAL}" on the server.`,
 })

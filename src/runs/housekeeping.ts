@@ -104,7 +104,10 @@ export function housekeeping(parts: HousekeepingParts) {
     convergeIfAway: async () => (converge.isAway ? duties.converge() : undefined),
     rewriteMarks: duties.marks,
     prune: duties.prune,
-    perform: (name: DutyName) => perform(duties, name, parts),
+    perform: (name: DutyName) => {
+      if (name === 'converge') converge.tryAll()
+      return perform(duties, name, parts)
+    },
     checkLogLevels: async () => {
       await parts.debugLogs.check()
       await parts.unread.check()

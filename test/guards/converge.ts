@@ -20,6 +20,11 @@ export const CONVERGE_GUARDS: Cuts = {
   ],
   'no run of converge grows with the number of hosts': ['all.slice(from, from + mostHosts)', 'all'],
   'old converges go although their plan is live': '    await pruneConverges(transaction, limits)\n',
+  'a host that an edge has refused waits before the next run': ['this.#clock.monotonic() >= this.#until', 'true'],
+  'a refused host is tried at once when another plan has it': [
+    'if (wishes.get(host) !== wish) this',
+    'if (!wishes.has(host)) this',
+  ],
   'fences of another store prove no removal': ['fences.filter((fence) => fence.epoch === epoch)', 'fences'],
   'an edited entry on the Secondary is not behind': [
     '  if (isEdited) return',

@@ -17,10 +17,18 @@ interface ConvergedWorld extends Pick<ConvergeParts, 'mostHosts'>, Partial<Pick<
   readonly secondary: FakeEdge
   readonly standings: EdgeStandings
   readonly now: () => number
+  readonly monotonic?: () => number
 }
 
 /** The real converge and engine of runs on two stand-ins for edges. */
-export function convergeOn({ store, primary, secondary, now, ...world }: ConvergedWorld): Converge {
+export function convergeOn({
+  store,
+  primary,
+  secondary,
+  now,
+  monotonic = systemClock.monotonic,
+  ...world
+}: ConvergedWorld): Converge {
   const stepsFor = async ({ run, task }: Carried, guard: RunGuard) => {
     const isPrimary = task.edge === primary.server
     const members = (await store.exposuresOf(run.runId)).flatMap(({ host, planId, receipt }) =>
@@ -36,7 +44,7 @@ export function convergeOn({ store, primary, secondary, now, ...world }: Converg
       }),
     ]
   }
-  const common = { store, log: createLog('silent', []), instance: 'me', clock: { ...systemClock, now } }
+  const common = { store, log: createLog('silent', []), instance: 'me', clock: { ...systemClock, now, monotonic } }
   const runs = new Runs({
     ...{ ...common, stepsFor, trail: new AuditTrail(store), leaseMs: 30_000 },
     raiseFences: async () => undefined,

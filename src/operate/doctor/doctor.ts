@@ -2,7 +2,7 @@ import type { AcmeDirectory, CertificateInventory } from '../../certificates/con
 import type { Edge } from '../../edge/contract/edge.ts'
 import { type ComparedEdge, hostsOutOfStep } from '../../model/host-status.ts'
 import { clauseOf } from '../../primitives/clause.ts'
-import { CONFIRM_REMOVAL } from '../../runs/converge.ts'
+import { CONFIRM_REMOVAL } from '../../runs/sync-task.ts'
 import { fullDisks } from '../../runtime/disk.ts'
 import { type ExaminedAgent, type ExaminedEdge, examineAgent, examineEdge } from './edges.ts'
 import { type Finding, fault, ok, warning } from './finding.ts'

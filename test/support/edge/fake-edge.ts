@@ -28,6 +28,8 @@ export class FakeEdge {
   changes = 0
   /** Why it takes no change. */
   fault: EdgeFault | undefined
+  /** Hosts that it takes nothing for. */
+  readonly refuses = new Set<string>()
   mostItems = 0
   beforeRun = async (): Promise<void> => undefined
   readonly stray: StrayLines[] = []
@@ -135,6 +137,7 @@ export class FakeEdge {
     const refused = (kind: EdgeFault['kind']): [[string, EdgeFault]] => [
       [host, new EdgeFault(kind, `${host} on edge ${this.server} is refused: ${kind}.`)],
     ]
+    if (this.refuses.has(host)) return refused('change_invalid')
     if (wanted === 'same') return undefined
     if (wanted === 'before') {
       const then = this.#former.get(run ?? '')

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { systemClock } from '../../../src/primitives/clock.ts'
 import type { Converge, Converged } from '../../../src/runs/converge.ts'
 import { aloneOnDuty, type Duty } from '../../../src/runs/engine/duty.ts'
@@ -13,20 +13,23 @@ function housekeepingOf(duty: Duty) {
     looks.push(begun)
     return begun.promise
   }
-  const converge = { reconcile: look, isAway: true } as unknown as Converge
+  const tryAll = vi.fn()
+  const converge = { reconcile: look, isAway: true, tryAll } as unknown as Converge
   const parts = { converge, duty, log: createLog('silent', []), clock: systemClock }
-  return { looks, ...housekeeping(parts as unknown as Parameters<typeof housekeeping>[0]) }
+  return { looks, tryAll, ...housekeeping(parts as unknown as Parameters<typeof housekeeping>[0]) }
 }
 const wrote = (...hosts: string[]): Converged[] => [{ server: '73', hosts, outOfStep: undefined }]
 /** Lets everything go on that waits for nothing but promises. */
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 test('a request during a look gets the next look, and all requests of that time share it', async () => {
-  const { looks, perform, converge, convergeIfAway } = housekeepingOf(aloneOnDuty)
+  const { looks, tryAll, perform, converge, convergeIfAway } = housekeepingOf(aloneOnDuty)
   const byTimer = converge()
   await settled()
+  expect(tryAll).not.toHaveBeenCalled()
   const asked = [perform('converge'), perform('converge'), convergeIfAway()]
   await settled()
+  expect(tryAll).toHaveBeenCalled()
   expect(looks).toHaveLength(1)
   looks[0]?.resolve(wrote('before.test'))
   expect(await byTimer).toEqual(wrote('before.test'))
