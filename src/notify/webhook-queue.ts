@@ -21,6 +21,12 @@ const PAGE = 200
 /** Deliveries to one receiver at the same time, each for another host. A slow event of one host does not delay the others. */
 const AT_ONCE = 8
 
+/**
+ * After an answer with few deliveries the store is asked again when something was queued or has ended, and otherwise after this time: what
+ * a pause or a command has made due. To look through the backlog of a receiver that is gone takes the store many milliseconds.
+ */
+const QUIET_MS = 1_000
+
 /** Delivers the events of one webhook from its outbox to its receiver. The events of one host are delivered in order. */
 export class WebhookQueue {
   readonly hook: Hook
@@ -31,6 +37,8 @@ export class WebhookQueue {
   #hasEnded = false
   /** The number of finished deliveries, successful or not. */
   #ended = 0
+  /** Before this time nothing can be due, as far as this process knows. */
+  #asksAt = Number.NEGATIVE_INFINITY
   /** The position up to which events are in the outbox. Undefined before it is read from the store. */
   #queuedThrough: number | undefined
 
@@ -44,6 +52,7 @@ export class WebhookQueue {
   /** Reads the position from the store again. Call it when another instance may have used the outbox. */
   resetPosition(): void {
     this.#queuedThrough = undefined
+    this.#asksAt = Number.NEGATIVE_INFINITY
   }
 
   /** Adds new events to the outbox and starts the deliveries that are due. Does not wait for them. */
@@ -71,11 +80,13 @@ export class WebhookQueue {
       this.#assertHeld()
       const isQueued = await store.transaction((session) => session.queueDeliveries(name, wanted, range, clock.now()))
       from = isQueued ? through : await store.openWebhook(name)
+      if (wanted.length > 0) this.#asksAt = Number.NEGATIVE_INFINITY
     }
     this.#queuedThrough = from
   }
 
   async #sendDue(gone: AbortSignal): Promise<void> {
+    if (this.#parts.clock.monotonic() < this.#asksAt) return
     const due = await this.#due()
     if (this.#hasEnded) return
     const next = due.filter(({ event }) => !this.#running.has(event.host))
@@ -86,8 +97,11 @@ export class WebhookQueue {
   async #due(): Promise<Delivery[]> {
     const { store, clock } = this.#parts
     const ended = this.#ended
+    this.#asksAt = Number.NEGATIVE_INFINITY
     const due = await store.dueDeliveries(this.hook.name, clock.now(), LONGEST_MS, AT_ONCE)
-    return ended === this.#ended ? due : this.#due()
+    if (ended !== this.#ended) return this.#due()
+    if (due.length < AT_ONCE) this.#asksAt = clock.monotonic() + QUIET_MS
+    return due
   }
 
   #begin(delivery: Delivery, gone: AbortSignal): void {
@@ -104,6 +118,7 @@ export class WebhookQueue {
       .then(async (arrived) => {
         this.#running.delete(host)
         this.#ended += 1
+        this.#asksAt = Number.NEGATIVE_INFINITY
         // The next event of this host does not wait for the next round.
         if (arrived && !gone.aborted) await this.#sendDue(gone).catch(() => undefined)
       })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { StoredEvent } from '../../../src/model/event.ts'
 import type { Store } from '../../../src/store/ports/store.ts'
 import type { Bench } from '../engines.ts'
 import { NOW, sampleEvent } from '../samples.ts'
@@ -9,8 +10,10 @@ export const outboxSuite = (on: Bench) =>
     const outboxOf = async (...hosts: string[]): Promise<Store> => {
       const store = await on.open()
       const from = await store.openWebhook('chat')
-      const events = []
-      for (const host of hosts) events.push(await store.appendEvent(sampleEvent({ host })))
+      const events: StoredEvent[] = []
+      await store.transaction(async (session) => {
+        for (const host of hosts) events.push(await session.appendEvent(sampleEvent({ host })))
+      })
       await store.queueDeliveries('chat', events, { from, through: await store.eventHead() }, NOW)
       return store
     }
@@ -59,6 +62,14 @@ export const outboxSuite = (on: Bench) =>
       expect(await due(store)).toStrictEqual([])
       await store.postponeDelivery('chat', 1, { ...failed, dueAt: NOW + 9_001 })
       expect(await due(store)).toStrictEqual(['1 a.test'])
+    })
+
+    it('finds what is due behind the long backlog of another host', async () => {
+      const store = await outboxOf(...Array.from({ length: 300 }, () => 'a.test'), 'b.test', 'c.test', 'b.test')
+      expect(await due(store)).toStrictEqual(['1 a.test', '301 b.test', '302 c.test'])
+      await store.postponeDelivery('chat', 1, failed)
+      expect(await due(store)).toStrictEqual(['301 b.test', '302 c.test'])
+      expect(await store.dueDeliveries('chat', NOW, 9_000, 1)).toMatchObject([{ event: { seq: 301 } }])
     })
 
     it('keeps an abandoned event as a dead letter that blocks no other, until it is retried', async () => {
