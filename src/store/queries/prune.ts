@@ -46,13 +46,15 @@ async function prunePlans(transaction: Kysely<Schema>, { plansBefore, auditBefor
     .where('created_at', '<', auditBefore)
     .where('state', 'in', ['removed', 'replaced', 'released'])
     .where('plan_id', 'not in', exposed)
-    .where(
-      'plan_id',
-      'not in',
-      transaction
-        .selectFrom('runs')
-        .select('plan_id')
-        .where((eb) => eb.or([eb('finished_at', 'is', null), eb('finished_at', '>=', auditBefore)])),
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('runs')
+            .select('run_id')
+            .whereRef('runs.plan_id', '=', 'plans.plan_id')
+            .where((eb) => eb.or([eb('finished_at', 'is', null), eb('finished_at', '>=', auditBefore)])),
+        ),
+      ),
     )
   let deleted = 0
   for (const plans of [neverLive, removed]) {

@@ -5,6 +5,7 @@ import { systemClock } from '../../../src/primitives/clock.ts'
 import { sqliteEngine } from '../../../src/store/dialects/sqlite.ts'
 import { migrate } from '../../../src/store/migrations.ts'
 import type { StoreSession } from '../../../src/store/ports/store.ts'
+import { prune } from '../../../src/store/queries/prune.ts'
 import type { Schema } from '../../../src/store/schema.ts'
 import { sessionOn } from '../../../src/store/session.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
@@ -54,4 +55,9 @@ test.each<[string, string, () => Promise<unknown>]>([
   // This index has only the runs that are under way.
   const whole = plans.filter((plan) => plan.startsWith('SCAN') && !plan.endsWith('one_live_run_per_host'))
   expect(whole).toStrictEqual([])
+})
+
+test('prune reads all runs once, for old converges, and finds those of plans by indexes', async () => {
+  const plans = await plansOf(() => prune(db, { plansBefore: 1, auditBefore: 1, eventsBefore: 1, now: 1 }))
+  expect(plans.filter((plan) => plan === 'SCAN runs')).toHaveLength(1)
 })
