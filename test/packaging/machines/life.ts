@@ -42,9 +42,11 @@ export function lifeOf(suite: Suite): void {
   async function expectWhole(): Promise<void> {
     await ready(machine)
     expect(await visit(machine, HOST)).toBe(PAGE)
-    expect(await expose(machine, 'other.example.test')).toMatchObject({ code: 0 })
+    const exposed = await expose(machine, 'other.example.test')
+    expect(exposed.code, exposed.output).toBe(0)
     expect(await visit(machine, 'other.example.test')).toBe(PAGE)
-    expect(await machine.run('drawbridge', 'down', 'other.example.test', '--yes')).toMatchObject({ code: 0 })
+    const removed = await machine.run('drawbridge', 'down', 'other.example.test', '--yes')
+    expect(removed.code, removed.output).toBe(0)
   }
 
   /** One test goes on where the former ended. */
