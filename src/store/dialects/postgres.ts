@@ -48,6 +48,8 @@ export function postgresEngine(url: string, clock: Clock): Engine {
     },
     lockForCopy: async (transaction) => {
       await sql`set transaction isolation level repeatable read`.execute(transaction)
+      // The source waits while the target is written and summed, which may take long.
+      await sql`set local idle_in_transaction_session_timeout = 0`.execute(transaction)
       // Every change writes to one of these tables. Reads go on.
       await sql`lock table plans, runs, leases, audit_head, instances in exclusive mode`.execute(transaction)
     },

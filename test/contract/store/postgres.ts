@@ -1,7 +1,9 @@
 import { connect, createServer } from 'node:net'
+import { Kysely, sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { openStore, type StoreSetting } from '../../../src/store/open.ts'
 import { StoreUnavailable } from '../../../src/store/ports/store.ts'
+import type { Schema } from '../../../src/store/schema.ts'
 import { listening } from '../../support/listening.ts'
 import type { Bench } from '../engines.ts'
 import { NOW, sampleEntry, samplePlan } from '../samples.ts'
@@ -104,6 +106,22 @@ export function postgresSuite(on: Bench): void {
     const error: unknown = await openStore(setting).catch((reason) => reason)
     expect(String(error)).toContain('The store cannot be opened (PostgreSQL)')
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('canary-secret')
+  })
+
+  it('lets a copy hold its transaction open for as long as the other store takes, and no other', async () => {
+    const engine = on.engine()
+    await using db = new Kysely<Schema>({ dialect: engine.dialect })
+    const limit = async (transaction: Kysely<Schema>) => {
+      const { rows } = await sql<{ limit: string }>`
+        select current_setting('idle_in_transaction_session_timeout') as limit`.execute(transaction)
+      return rows[0]?.limit
+    }
+    const inCopy = db.transaction().execute(async (transaction) => {
+      await engine.lockForCopy(transaction)
+      return limit(transaction)
+    })
+    expect(await inCopy).toBe('0')
+    expect(await db.transaction().execute(limit)).toBe('30s')
   })
 }
 
