@@ -63,4 +63,8 @@ export const CERTIFICATE_GUARDS: Cuts = {
     'Math.max(now(), (await session.newestCertificate()) + 1)',
     'now()',
   ],
+  'a secret is dropped under the sealing key': [
+    '      await session.holdSealingKey()\n      await session.deleteSecret(name)\n',
+    '      await session.deleteSecret(name)\n',
+  ],
 }

@@ -87,8 +87,12 @@ export class Vault {
     })
   }
 
-  drop(name: string): Promise<void> {
-    return this.#parts.store.deleteSecret(name)
+  /** Waits for a rotation that is under way: it would write again what it has read before. */
+  async drop(name: string): Promise<void> {
+    await this.#parts.store.transaction(async (session) => {
+      await session.holdSealingKey()
+      await session.deleteSecret(name)
+    })
   }
 
   unseal(secret: SealedSecret): string {

@@ -1,4 +1,8 @@
+import { join } from 'node:path'
 import { describe, expect } from 'vitest'
+import { rotateKeys, Vault } from '../../../src/certificates/vault/vault.ts'
+import type { Store, StoreSession } from '../../../src/store/ports/store.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
 import type { Bench } from '../engines.ts'
 import { NOW } from '../samples.ts'
 
@@ -45,6 +49,32 @@ export function secretSuite(on: Bench): void {
       expect(order).toStrictEqual(['held', 'sealed', 'changed'])
       expect(seen).toHaveLength(1)
     })
+  })
+
+  on.it('a secret that is dropped during a rotation of the key stays dropped', async (one, two, three) => {
+    using folder = tempFolder()
+    const parts = { file: join(folder.path, 'store.key'), now: () => NOW }
+    const vault = await Vault.open({ ...parts, store: two })
+    await vault.put('a', 'x')
+    let dropped: Promise<void> | undefined
+    const listSecrets = async (session: StoreSession) => {
+      const listed = await session.listSecrets()
+      dropped = vault.drop('a')
+      // No engine reports that a statement waits: the drop gets there meanwhile.
+      for (let i = 0; i < 20; i += 1) await three.ping()
+      return listed
+    }
+    const watched = (session: StoreSession): StoreSession =>
+      Object.create(session, { listSecrets: { value: () => listSecrets(session) } })
+    const transaction: Store['transaction'] = (work) => one.transaction((session) => work(watched(session)))
+    await rotateKeys({
+      ...parts,
+      store: { ...one, transaction },
+      untilShared: async () => undefined,
+      forgetsLost: false,
+    })
+    await dropped
+    expect(await one.listSecrets()).toStrictEqual([])
   })
 
   describe('issued certificates', () => {
